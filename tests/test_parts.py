@@ -11,7 +11,7 @@ from torch import nn
 
 from samekind import data, encoders, prototypes, similarities
 from samekind.data import ImageReader, VectorReader
-from samekind.encoders import MLP, Conv4, ResNet12, Standardised
+from samekind.encoders import MLP, Conv4, ResNet12, Standardised, XVector
 from samekind.errors import SettingError
 from samekind.parts import ROOMS, build, describe, fingerprint, is_ours, make, members, room_of
 from samekind.prototypes import LearnedProxies
@@ -25,12 +25,14 @@ OTHER = {
     "activation": "relu",
     "backbone": Conv4(channels=2, size=20),
     "background": "black",
+    "bands": 20,
     "batch_norm": "frozen",
     "bias": True,
     "channels": 2,
     "checkpointing": True,
     "classes": ["a", "b"],
     "clip": 0.25,
+    "coefficients": 13,
     "columns": ["a", "b"],
     "shape": [2, 4, 4],
     "count": 2,
@@ -40,6 +42,7 @@ OTHER = {
     "depth": 2,
     "deviations": [0.5, 2.0],
     "dimension": 7,
+    "dither": 0.5,
     "dropout": 0.125,
     "dynamic": True,
     "encoder": MLP(inputs=2, dimension=3),
@@ -55,6 +58,8 @@ OTHER = {
     "hidden": 5,
     "initial": "uniform",
     "inputs": 6,
+    "kind": "log-mel",
+    "last_width": 5,
     "layer_norm": True,
     "layers": ["layer1", "layer3"],
     "library": "timm",
@@ -74,7 +79,9 @@ OTHER = {
     "rate": 0.5,
     "scale": LearnedScale(3.0),
     "second": True,
+    "seconds": 5.0,
     "shared": True,
+    "shortest": 20,
     "shrinkage": 0.25,
     "similarity": Dot(bias=True, scale=FixedScale(2.0)),
     "size": 20,
@@ -86,9 +93,11 @@ OTHER = {
     "value": 4.0,
     "values": "raw",
     "variant": 1,
+    "voice_activity": False,
     "weights": False,
     "white": 4095,
     "width": 11,
+    "window": "hann",
     "with_last": True,
 }
 # Where a name means something else in one part, or one room, than in the others.
@@ -99,12 +108,20 @@ EXCEPTIONS = {
     ("Backbone", "freeze"): "features",
     ("Compressed", "encoder"): MLP(inputs=2, dimension=70),
     ("DynamicScale", "classes"): 50,
+    ("ECAPA", "width"): 16,
     ("EfficientNetLite", "channels"): 1,
+    ("FrontEnd", "encoder"): XVector(width=8, last_width=8),
+    ("FrontEnd", "normalise"): 50,
+    ("FrontEnd", "rate"): 8000,
     ("ImageReader", "channels"): 3,
     ("LearnedScale", "initial"): 2.5,
     ("MLP", "hidden"): [5, 6],
     ("Neighbourhood", "form"): "as",
+    ("SoundReader", "rate"): 8000,
+    ("SoundResNet", "pooling"): "attentive",
     ("WideResNet", "depth"): 10,
+    ("XVector", "pooling"): "attentive",
+    ("XVector", "variant"): "authors",
     ("encoders", "pooling"): "maximum",
 }
 MEMBERS = [(room, name) for room in ROOMS for name in members(room)]
@@ -229,7 +246,13 @@ def test_a_description_may_leave_out_what_has_a_default():
 
 
 def test_the_members_are_the_classes_each_room_exports():
-    assert list(members("data")) == ["ImageReader", "VectorReader", "TableReader", "ArrayReader"]
+    assert list(members("data")) == [
+        "ImageReader",
+        "SoundReader",
+        "VectorReader",
+        "TableReader",
+        "ArrayReader",
+    ]
     assert set(members("encoders")) == set(encoders.__all__)
     assert set(members("prototypes")) == set(prototypes.PROTOTYPES)
     families = similarities.SIMILARITIES, similarities.FITTED, similarities.SCALES, ("Fused",)

@@ -37,12 +37,17 @@ def build(kind, **arguments):
 def items_for(kind, images, **options):
     if kind.__name__ in augmentations.IMAGES:
         return images(**options)
-    return torch.randn(options.get("count", 6), 5, generator=torch.Generator().manual_seed(1))
+    generator, count = torch.Generator().manual_seed(1), options.get("count", 6)
+    if kind.__name__ in augmentations.SOUNDS:
+        return torch.randn(count, 1, 900, generator=generator) / 10
+    return torch.randn(count, 5, generator=generator)
 
 
 def test_the_families_are_public():
     assert set(augmentations.AUGMENTATIONS) <= set(augmentations.__all__)
-    assert sorted(augmentations.IMAGES + augmentations.VECTORS) == sorted(augmentations.AUGMENTATIONS)
+    assert sorted(augmentations.IMAGES + augmentations.VECTORS + augmentations.SOUNDS) == sorted(
+        augmentations.AUGMENTATIONS
+    )
 
 
 def test_takes_keywords_only_has_defaults_and_stores_them_under_their_names(kind):
@@ -128,7 +133,7 @@ def test_refuses_an_impossible_probability(kind):
 
 def test_refuses_items_of_another_shape(kind, chances):
     wrong = [
-        torch.rand(4, 5, 6),
+        torch.rand(4, 5) if kind.__name__ in augmentations.SOUNDS else torch.rand(4, 5, 6),
         torch.zeros(4, 3, 8, 8, dtype=torch.uint8),
         torch.zeros(4, 3, dtype=torch.int),
     ]

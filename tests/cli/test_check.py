@@ -189,7 +189,7 @@ def test_reports_an_empty_folder(samekind, tmp_path, command):
     arguments = ("triplet", "--data", empty) if command == "train" else (empty,)
     answer = samekind(command, *arguments, *(("--out", tmp_path / "x.toml") if command == "init" else ()))
     assert answer.status == (1 if command == "check" else 2)
-    assert "empty has no pictures or arrays; expected folders of them" in answer.out + answer.err
+    assert "empty has no pictures, sounds or arrays; expected folders of them" in answer.out + answer.err
 
 
 @pytest.fixture

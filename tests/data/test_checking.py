@@ -32,8 +32,8 @@ def test_reports_all_problems_of_a_folder_at_once(make_folder, make_picture, zip
     assert any("2 of 8 files cannot be read" in problem for problem in report.errors)
     said = "\n".join(report.warnings)
     for part in (
-        "1 class folder has no pictures or arrays: emu",
-        "1 file is neither picture nor array and is left out: README",
+        "1 class folder has no items: emu",
+        "1 file is neither picture, sound nor array and is left out: README",
         '"Dog" and "dog" differ only by case',
         "1 class has a single item",
         "1 content has more than one label",
@@ -43,17 +43,17 @@ def test_reports_all_problems_of_a_folder_at_once(make_folder, make_picture, zip
     assert report.duplicates == (("cat/0.png", "dog/0.png"),)
 
 
-def test_advises_on_folders_of_sounds(tmp_path):
-    for name in ("anna/1.ogg", "anna/2.WAV", "ben/1.flac"):
+def test_advises_on_sounds_that_are_not_read(tmp_path):
+    for name in ("anna/1.m4a", "anna/2.M4A", "ben/1.aac"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"sound")
     report = examine(tmp_path)
-    way_in = "; sounds are not read: save the features of each as a .npy array, in a folder for each class"
+    way_in = "; .m4a is not read: convert sounds to .wav, .flac or .ogg"
     assert report.errors[0].endswith(f"expected folders of them, one for each class{way_in}")
     assert report.warnings == (
-        "2 class folders have no pictures or arrays: anna, ben",
-        "3 files are neither pictures nor arrays and are left out: anna/1.ogg, anna/2.WAV, "
-        f"ben/1.flac{way_in}",
+        "2 class folders have no items: anna, ben",
+        "3 files are neither pictures, sounds nor arrays and are left out: anna/1.m4a, anna/2.M4A, "
+        f"ben/1.aac{way_in}",
     )
 
 

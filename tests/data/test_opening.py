@@ -108,7 +108,7 @@ def test_refuses_an_unknown_format(tmp_path, name, says):
 
 def test_refuses_an_empty_folder(tmp_path):
     with pytest.raises(
-        DataError, match="has no pictures or arrays; expected folders of them, one for each class"
+        DataError, match="has no pictures, sounds or arrays; expected folders of them, one for each class"
     ):
         open_data(tmp_path)
 

@@ -1,8 +1,9 @@
 """What every encoder promises, checked on all of them; a new one is covered by being exported.
 
-An encoder of images says by ``channels`` and ``size`` what it takes, or takes any size; any other says
-by ``inputs`` how many numbers an item has. One around another takes what that one takes. What the
-networks with named stages promise beyond that is in the last part.
+An encoder of sounds says by ``coefficients`` what it takes. An encoder of images says by ``channels``
+and ``size`` what it takes, or takes any size; any other says by ``inputs`` how many numbers an item has.
+One around another takes what that one takes. What the networks with named stages promise beyond that is
+in the last part.
 """
 
 import copy
@@ -21,45 +22,64 @@ from samekind.parts import build, describe, fingerprint
 # One possible value for each argument that any encoder has, and none of them a default.
 OTHER = {
     "activation": "relu",
+    "bands": 20,
     "batch_norm": "frozen",
     "channels": 2,
+    "coefficients": 13,
     "checkpointing": True,
     "depth": 16,
     "deviations": [2.0] * 12,
     "dimension": 7,
+    "dither": 0.5,
     "dropout": 0.25,
     "form": "multidimensional",
     "freeze": "features",
     "fuse": "sum",
     "hidden": [5, 6],
     "inputs": 12,
+    "kind": "log-mel",
+    "last_width": 5,
     "layer_norm": True,
     "layers": ["layer2", "layer3"],
     "library": "timm",
     "means": [0.5] * 12,
     "mirror": False,
     "network": "tiny",
+    "normalise": 50,
     "pooling": "average+maximum",
     "projection": "needed",
+    "rate": 8000,
     "second": True,
     "shared": True,
+    "shortest": 20,
     "size": 20,
     "sizes": [16, 20],
     "stem": "imagenet",
     "stochastic_depth": 0.25,
     "values": "raw",
     "variant": 1,
+    "voice_activity": False,
     "weights": False,
     "width": 3,
+    "window": "hamming",
     "with_last": True,
 }
 
 # Where an encoder has only some of these, or its defaults would take long.
-OTHER_OF = {"Backbone": {"channels": 1}, "EfficientNetLite": {"channels": 1}}
+OTHER_OF = {
+    "Backbone": {"channels": 1},
+    "ECAPA": {"width": 16},
+    "EfficientNetLite": {"channels": 1},
+    "SoundResNet": {"pooling": "attentive"},
+    "XVector": {"pooling": "attentive", "variant": "authors"},
+}
 LIGHT = {
     "Backbone": {"weights": False},
+    "ECAPA": {"width": 32, "last_width": 48},
     "EfficientNetLite": {"weights": False},
+    "SoundResNet": {"width": 4},
     "WideResNet": {"depth": 10, "width": 1},
+    "XVector": {"width": 16, "last_width": 24},
 }
 
 # The side of an image for an encoder that takes any: the smallest where 16 pixels are too few; and large
@@ -106,6 +126,8 @@ def other(kind, name):
         return small(dimension=7)
     if name == "encoder" and kind is encoders.WithSize:
         return small(dimension=7, channels=3)
+    if name == "encoder" and kind is encoders.FrontEnd:
+        return encoders.XVector(coefficients=13, dimension=7, width=8, last_width=8)
     if name == "encoder":
         return encoders.MLP(inputs=12, dimension=70 if kind is encoders.Compressed else 7)
     if name == "encoders":
@@ -157,6 +179,8 @@ def items_for(encoder, count=6):
         count = min(count, 3 if type(takes).__name__ in LARGE else 5)
     if hasattr(takes, "inputs"):
         shape = (takes.inputs,)
+    elif hasattr(takes, "coefficients"):
+        shape = (1, 4000) if isinstance(encoder, encoders.FrontEnd) else (takes.coefficients, 30)
     else:
         side = getattr(takes, "size", SIDES.get(type(takes).__name__, 16))
         shape = (takes.channels + isinstance(encoder, encoders.WithSize), side, side)

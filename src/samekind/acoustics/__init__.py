@@ -11,12 +11,14 @@ Samples that wait in memory are 16-bit whole numbers, as files have them; `PAD` 
 
 from samekind.acoustics.features import Features, Sounds, usual_coefficients
 from samekind.acoustics.padding import PAD, as_floats, as_samples, lengths_of, marked, padded, repeated
+from samekind.acoustics.preparation import Preparation
 from samekind.acoustics.sliding_mean import without_sliding_mean
 from samekind.acoustics.voice_activity import only_voiced, voiced
 
 __all__ = [
     "PAD",
     "Features",
+    "Preparation",
     "Sounds",
     "as_floats",
     "as_samples",

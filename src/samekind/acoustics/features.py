@@ -109,7 +109,7 @@ class Features(nn.Module):
             x = x.float().nan_to_num(0.0) * -PAD
             x = x + self.dither * torch.randn_like(x) if noise else x
             frames = frames_of(x, lengths, window=self.frame, shift=self.shift)
-            parts = [self._of(part) for part in frames.split(max(1, AT_ONCE // max(1, len(x))), dim=1)]
+            parts = [self._of(part) for part in torch.split(frames, max(1, AT_ONCE // max(1, len(x))), dim=1)]
         values, energy = (torch.cat(column, dim=1) for column in zip(*parts, strict=True))
         return Sounds(values.transpose(1, 2), energy, frame_counts(lengths, self.shift))
 

@@ -1,7 +1,8 @@
 """What happens to a training batch on its way to the encoder: other views of the same items.
 
 An augmentation stores its settings and is called as ``augmentation(x, generator=…)``. Those of `IMAGES` take
-(n, channels, height, width) floats in [0, 1], those of `VECTORS` (n, d). The result has the same shape, but
+(n, channels, height, width) floats in [0, 1], those of `VECTORS` (n, d),
+those of `SOUNDS` waveforms (n, 1, samples) padded with NaN. The result has the same shape, but
 for a crop to another size, and the same type and range; the input is left as it was. Every item has chances
 of its own. They are drawn from the generator on the CPU, whatever the device of the items, so a seed means
 the same everywhere. A step's generator is a function of the run's seed and the step, so a resumed run draws
@@ -23,12 +24,14 @@ from samekind.augmentations.greyscale import Greyscale
 from samekind.augmentations.pad_and_crop import PadAndCrop
 from samekind.augmentations.perspective import Perspective
 from samekind.augmentations.rand_augment import RandAugment
+from samekind.augmentations.random_chunk import RandomChunk
 from samekind.augmentations.random_resized_crop import RandomResizedCrop
 from samekind.augmentations.rotation import Rotation
 
 __all__ = [
     "AUGMENTATIONS",
     "IMAGES",
+    "SOUNDS",
     "VECTORS",
     "AdditiveNoise",
     "Affine",
@@ -42,6 +45,7 @@ __all__ = [
     "PadAndCrop",
     "Perspective",
     "RandAugment",
+    "RandomChunk",
     "RandomResizedCrop",
     "Rotation",
     "augment",
@@ -66,4 +70,7 @@ IMAGES = (
 #: And those of vectors.
 VECTORS = ("FeatureDropout", "GaussianNoise")
 
-AUGMENTATIONS = IMAGES + VECTORS
+#: And those of sounds.
+SOUNDS = ("RandomChunk",)
+
+AUGMENTATIONS = IMAGES + VECTORS + SOUNDS

@@ -23,6 +23,15 @@ def expect_vectors(x: Tensor) -> None:
         raise DataError(f"vectors are augmented as floats (n, d); got {tuple(x.shape)} of {x.dtype}")
 
 
+def expect_sounds(x: Tensor) -> None:
+    """Raise DataError for anything but floats (n, 1, samples) or (n, coefficients, frames)."""
+    if x.dim() != 3 or not x.is_floating_point():
+        raise DataError(
+            "sounds are augmented as floats (n, 1, samples), or as features (n, coefficients, frames); "
+            f"got {tuple(x.shape)} of {x.dtype}"
+        )
+
+
 def expect_within(name: str, value: float, low: float, high: float) -> None:
     """Raise SettingError for a setting outside [low, high], or NaN."""
     if not low <= value <= high or math.isinf(value):

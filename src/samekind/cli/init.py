@@ -188,6 +188,8 @@ def _hints(items: "Items") -> dict[str, str]:
         "channels": f"{items.medium.seen(items.shape)[0]}            # 1 grey, 3 colour",
         "fit": '"stretch"          # or "crop", "pad": what happens to other proportions',
         "original_size": "true     # also learn from the width and height before resizing",
+        "rate": "16000             # samples a second, or 8000",
+        "seconds": "30             # of a longer sound the middle is read",
         "skip_unreadable": "true   # leave out files that cannot be read",
         "ignore": "[]              # columns to leave out",
     }

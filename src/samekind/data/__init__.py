@@ -3,9 +3,10 @@
 - A source is a name, folder, archive, table or array: ``open_data(source, settings=DataSettings(…))``.
 `Items` are a value. They remember their source and settings, so that a run's folder can open them again. - A
 format of `sources` recognises a path and opens it, with labels or without; one list names all formats. - A
-`Medium` (pictures, vectors, arrays) says how items are read, batched, checked and shown, and which encoder
-and augmentations suit them. Readers take files and bytes and know their ``medium``; so do items. Nothing
-outside `media` asks for the class of a reader or the number of dimensions of an item. - Pictures are bytes,
+`Medium` (pictures, sounds, vectors, arrays) says how items are read, batched, checked and shown, and which
+encoder and augmentations suit them. Readers take files and bytes and know their ``medium``; so do items.
+Nothing outside `media` asks for the class of a reader or the number of dimensions of an item. - Sounds are
+16-bit samples of unequal length, padded batch by batch, and sessions are groups. - Pictures are bytes,
 in memory or `Stored` (decoded when asked for), and become numbers on the device (`scaled`). - `DataSettings`
 and `SplitSettings` are plain values, which a run's folder keeps. - Groups of items stay together. A split
 that nobody chose goes by published parts, then by groups, then at random. `groups.deal_groups` deals whole
@@ -22,12 +23,14 @@ from samekind.data.items import Items
 from samekind.data.media import (
     ARRAYS,
     PICTURES,
+    SOUNDS,
     VECTORS,
     ArrayReader,
     ImageReader,
     Medium,
     Problem,
     Reader,
+    SoundReader,
     TableReader,
     VectorReader,
     medium_of,
@@ -49,6 +52,7 @@ __all__ = [
     "ARRAYS",
     "PICTURES",
     "READERS",
+    "SOUNDS",
     "VECTORS",
     "ArrayReader",
     "Collection",
@@ -60,6 +64,7 @@ __all__ = [
     "Problem",
     "Reader",
     "Sets",
+    "SoundReader",
     "Split",
     "SplitSettings",
     "Stored",
@@ -92,4 +97,4 @@ __all__ = [
 ]
 
 # The readers a space can be saved with.
-READERS = ("ImageReader", "VectorReader", "TableReader", "ArrayReader")
+READERS = ("ImageReader", "SoundReader", "VectorReader", "TableReader", "ArrayReader")

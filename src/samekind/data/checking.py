@@ -10,7 +10,7 @@ import torch
 from samekind.data.duplicates import duplicate_problems, duplicates
 from samekind.data.files import is_array
 from samekind.data.items import Items
-from samekind.data.media import Problem
+from samekind.data.media import PICTURES, SOUNDS, Problem, medium_of_files
 from samekind.data.media.brightness import brightest, brightness
 from samekind.data.media.headings import read_headings
 from samekind.data.media.medium import named_problem
@@ -21,7 +21,7 @@ from samekind.data.problems import class_sizes, problems_of
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import expect_source
 from samekind.data.sources.listing import Listing, foreign_files
-from samekind.data.sources.loading import load
+from samekind.data.sources.loading import load, load_sounds
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
 from samekind.data.words import listed, named
@@ -89,6 +89,8 @@ def examine(
 
 
 def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | None) -> Examination:
+    if listing.files and medium_of_files(map(str, listing.files)) is SOUNDS:
+        return _examine_sounds(listing, settings, split)
     headings = read_headings(listing.files, workers=settings.workers)
     sizes = Counter((heading.height, heading.width) for heading in headings if isinstance(heading, Heading))
     unreadable = [
@@ -112,13 +114,28 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
             unreadable=tuple(unreadable),
             sizes=dict(sizes),
         )
-    if isinstance(items.inputs, Stored):
+    if isinstance(items.inputs, Stored) and items.medium is PICTURES:
         readable, blank, highest, undecodable = _look_inside(items.inputs)
         problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])
         dark = brightness(highest, [items.inputs.files[place] for place in readable], items.inputs.reader)
         problems += [Problem("warning", dark)] if dark else []
         items, unreadable = items.take(torch.tensor(readable, dtype=torch.int64)), unreadable + undecodable
     return _report(items, problems, unreadable, sizes, split, skip=settings.skip_unreadable)
+
+
+def _examine_sounds(listing: Listing, settings: DataSettings, split: Splitting | None) -> Examination:
+    """Every sound is decoded once; they stay in memory, if they may, for the faults that are heard."""
+    problems = list(_listing_problems(listing))
+    try:
+        items, unreadable = load_sounds(listing, replace(settings, skip_unreadable=True))
+    except (DataError, SettingError) as error:
+        return Examination(
+            name=listing.name,
+            items=len(listing.labels),
+            classes=dict(Counter(listing.labels)),
+            problems=(Problem("error", str(error)), *problems),
+        )
+    return _report(items, problems, unreadable, Counter(), split, skip=settings.skip_unreadable)
 
 
 def _look_inside(stored: Stored) -> tuple[list[int], list[int], torch.Tensor, list[tuple[str, str]]]:
@@ -140,7 +157,7 @@ def _look_inside(stored: Stored) -> tuple[list[int], list[int], torch.Tensor, li
 
 
 def _listing_problems(listing: Listing) -> Iterator[Problem]:
-    yield from named_problem(listing.empty, "class folder has", "class folders have", "no pictures or arrays")
+    yield from named_problem(listing.empty, "class folder has", "class folders have", "no items")
     if listing.foreign:
         yield Problem("warning", foreign_files(listing.foreign, listed(listing.foreign)))
     yield from named_problem(listing.repeated, "file is", "files are", "named more than once")

@@ -12,7 +12,7 @@ from samekind.data.media import VECTORS, Reader, scaled
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import format_of, unlabelled_upload
 from samekind.data.sources.format import Block, Use
-from samekind.data.sources.loading import readable_pictures
+from samekind.data.sources.loading import readable_files
 from samekind.data.sources.table_files import columns_of
 from samekind.data.stored import Stored, unreadable_files
 from samekind.errors import DataError, SettingError
@@ -130,11 +130,11 @@ def _groups(blocks: Sequence[Block], readable: Sequence[int]) -> tuple[str, ...]
 def _read(
     blocks: Sequence[Block], reader: Reader, settings: DataSettings
 ) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
-    """Pictures as the settings say, or else everything in memory; as `_numbers`."""
+    """Pictures and sounds as the settings say, or else everything in memory; as `_numbers`."""
     files = [file for block in blocks if isinstance(block.content, list) for file in block.content]
     pictures = reader.medium.decoder(reader, files)
     if pictures is not None and len(files) == sum(len(block.ids) for block in blocks):
-        return readable_pictures(files, pictures, settings)
+        return readable_files(files, pictures, settings)
     return _numbers(blocks, reader)
 
 

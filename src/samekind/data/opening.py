@@ -7,10 +7,12 @@ from pathlib import Path
 from samekind.data.class_tree import with_taxonomy
 from samekind.data.files import is_array
 from samekind.data.items import Items, Source
+from samekind.data.media import SOUNDS, medium_of_files
+from samekind.data.media.waves import Heading
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import expect_source, format_of
 from samekind.data.sources.listing import Listing
-from samekind.data.sources.loading import load, reader_of_files
+from samekind.data.sources.loading import load, read_sound_headings, reader_of_files
 from samekind.data.sources.named import is_named
 from samekind.data.stored import Stored
 
@@ -41,8 +43,8 @@ def open_source(source: str | Path, settings: DataSettings) -> Items | Listing:
 def memory_needed(source: str | Path, *, settings: DataSettings | None = None) -> int:
     """The bytes that the items of a source take once they are decoded.
 
-    Only the start of each picture is read, and not even that if size and channels are given. Tables and
-    arrays are always in memory, and opened to be counted.
+    Only the start of each picture or sound is read, and of a picture not even that if size and channels are
+    given. Tables and arrays are always in memory, and opened to be counted.
     """
     settings = or_usual(settings)
     content = open_source(source, settings)
@@ -50,5 +52,13 @@ def memory_needed(source: str | Path, *, settings: DataSettings | None = None) -
         return content.inputs.nbytes
     if not content.files or any(map(is_array, content.files)):
         return load(content, settings).inputs.nbytes
+    if medium_of_files(map(str, content.files)) is SOUNDS:
+        rate = settings.rate or 16000
+        headings = read_sound_headings(content.files, settings)
+        return sum(
+            2 * heading.samples_at(rate, settings.seconds)
+            for heading in headings
+            if isinstance(heading, Heading)
+        )
     reader, readable, _ = reader_of_files(content.files, settings)
     return Stored([content.files[place] for place in readable], reader).nbytes

@@ -38,10 +38,13 @@ class DataSettings:
     white: 4095 for a camera of 12 bits. With ``original_size`` a network also learns from the width and
     height that pictures had before they were resized.
 
-    ``memory`` "auto" decodes pictures once into memory if they take at most ``memory_limit`` bytes, "always"
-    in any case, "never" whenever they are needed, by ``workers`` threads (0: one for each core). Training
-    decodes those that "auto" leaves on the disk once onto the GPU, if they take at most half of its free
-    memory; "never" leaves that memory to the network.
+    Sounds: ``rate`` is 8000 or 16000 samples a second; by default 16000, or 8000 if no file has more. Of a
+    sound longer than ``seconds`` the middle is read.
+
+    ``memory`` "auto" decodes pictures and sounds once into memory if they take at most ``memory_limit``
+    bytes, "always" in any case, "never" whenever they are needed, by ``workers`` threads (0: one for each
+    core). Training decodes pictures that "auto" leaves on the disk once onto the GPU, if they take at most
+    half of its free memory; "never" leaves that memory to the network.
 
     ``skip_unreadable`` leaves out files that cannot be read. ``taxonomy`` is a file with the tree of the
     classes, in any format of `samekind.taxonomy`; every class must be in it.
@@ -62,6 +65,8 @@ class DataSettings:
     cut_from: Side | tuple[Side, Side] | None = None
     white: Annotated[int, Between(1, WHITE)] = WHITE
     original_size: bool = False
+    rate: Literal[8000, 16000] | None = None
+    seconds: Annotated[float, Between(0.1, 3600)] = 30.0
     skip_unreadable: bool = False
     memory: Memory = "auto"
     # A number, not a share of the machine's memory: the same settings must mean the same everywhere.

@@ -1,4 +1,5 @@
-"""Pictures that stay on the disk, or in an archive, and are decoded when they are needed, by a few threads.
+"""Pictures and sounds that stay on the disk, or in an archive, and are decoded when they are needed, by a few
+threads.
 
 Threads and not processes: decoding happens outside of Python's lock, nothing has to be sent back, and a
 program that reads pictures need not guard its start. What stays inside the lock costs most with small
@@ -7,21 +8,23 @@ pictures, so a thread takes several at a time and writes each to its final place
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from samekind.acoustics import padded
 from samekind.data.files import File, digest
+from samekind.data.media.sounds import SOUNDS
 from samekind.errors import MOST_LISTED, DataError
 
 if TYPE_CHECKING:
-    from samekind.data.media.pictures import ImageReader
+    from samekind.data.media import Decoder
 
 #: More threads than this would wait for the disk or for each other.
 MOST_WORKERS = 16
@@ -35,8 +38,8 @@ AHEAD = 4
 
 
 class Decoded(NamedTuple):
-    """Pictures uint8 (n, channels, height, width); unreadable ones are left unset, and listed by place with
-    the reason.
+    """Pictures uint8 (n, channels, height, width), or sounds int16 (n, 1, samples); unreadable ones mean
+    nothing, and are listed by place with the reason.
     """
 
     pixels: Tensor
@@ -44,31 +47,34 @@ class Decoded(NamedTuple):
 
 
 class Stored:
-    """Picture files that look like a uint8 tensor (n, channels, height, width).
+    """Picture files that look like a uint8 tensor (n, channels, height, width), or files of sound that look
+    like an int16 tensor (n, 1, samples) whose batches are as long as their longest sound.
 
     ``stored[chosen]`` decodes what a slice, indices (k,) or a mask (n,) choose, in ``workers`` threads
     (0: one for each core, at most 16). `take` chooses without decoding. `begin` starts decoding and returns
     the function that waits for it, so that the next batch is read while the model learns from this one.
     ``skippable``: the error about a broken file proposes to skip it. ``stays``: the pictures are decoded
-    whenever they are needed and kept nowhere, not in the memory of a GPU either.
+    whenever they are needed and kept nowhere, not in the memory of a GPU either. ``sizes``: how many samples
+    each sound has. `hold` decodes sounds once and keeps them, each as long as it is.
     """
-
-    dtype = torch.uint8
 
     def __init__(
         self,
         files: Sequence[File],
-        reader: "ImageReader",
+        reader: "Decoder",
         *,
         workers: int = 0,
         skippable: bool = True,
         stays: bool = False,
+        sizes: Mapping[File, int] | None = None,
     ) -> None:
         self.files = tuple(files)
-        self.reader = reader
+        self.reader: Any = reader  # of pictures or of sounds
         self.workers = workers
         self.skippable = skippable
         self.stays = stays
+        self.sizes = sizes
+        self._held: dict[File, Tensor] = {}
         # By file, so that a selection does not read again what has been read.
         self._digests: dict[File, bytes] = {}
 
@@ -84,9 +90,17 @@ class Stored:
         return torch.Size((len(self), *self.reader.shape))
 
     @property
+    def dtype(self) -> torch.dtype:
+        """The type that the tensor would have."""
+        dtype: torch.dtype = self.reader.dtype
+        return dtype
+
+    @property
     def nbytes(self) -> int:
-        """The bytes that the tensor would take."""
-        return self.shape.numel()
+        """The bytes that the tensor would take; of sounds without their padding."""
+        if self.sizes is not None:
+            return self.dtype.itemsize * sum(self.sizes[file] for file in self.files)
+        return self.dtype.itemsize * self.shape.numel()
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -97,7 +111,8 @@ class Stored:
 
     def begin(self, chosen: slice | Tensor) -> Callable[[], Tensor]:
         """Start decoding; the function returned waits for the pictures, uint8 (k, …)."""
-        decoded = begin_decoding(self._chosen(chosen), self.reader, workers=self.workers)
+        files = self._chosen(chosen)
+        decoded = begin_decoding(files, self.reader, workers=self.workers, held=self._held)
 
         def wait() -> Tensor:
             pixels, unreadable = decoded()
@@ -113,6 +128,14 @@ class Stored:
         taken = copy(self)
         taken.files = self._chosen(chosen)
         return taken
+
+    def hold(self) -> list[tuple[int, DataError]]:
+        """Decode all sounds and keep them in memory; returns the places and reasons of those that fail."""
+        sounds, failed = _begin_sounds(self.files, self.reader, workers=self.workers, held={})()
+        self._held = {
+            file: sound for file, sound in zip(self.files, sounds, strict=True) if sound is not None
+        }
+        return failed
 
     def digests(self) -> list[bytes]:
         """SHA-256 of every file's bytes, each read once and remembered."""
@@ -149,9 +172,21 @@ def fetched(inputs: Tensor | Stored, choices: Iterable[slice | Tensor]) -> Itera
 
 
 def begin_decoding(
-    files: Sequence[File], reader: "ImageReader", *, workers: int = 0
+    files: Sequence[File], reader: Any, *, workers: int = 0, held: Mapping[File, Tensor] | None = None
 ) -> Callable[[], Decoded]:
-    """Start decoding in ``workers`` threads; the function returned waits for all pictures."""
+    """Start decoding in ``workers`` threads; the function returned waits for all pictures or sounds. Those
+    that are ``held`` are not decoded again.
+    """
+    if reader.medium is SOUNDS:
+        decoded = _begin_sounds(files, reader, workers=workers, held=held or {})
+
+        def wait_for_sounds() -> Decoded:
+            sounds, failed = decoded()
+            nothing = torch.zeros(1, 1, dtype=reader.dtype)
+            whole = [nothing if sound is None else sound for sound in sounds]
+            return Decoded(padded(whole) if whole else torch.empty(0, 1, 1, dtype=reader.dtype), failed)
+
+        return wait_for_sounds
     pixels = torch.empty(len(files), *reader.shape, dtype=torch.uint8)
     places = pixels.numpy()
 
@@ -170,6 +205,26 @@ def begin_decoding(
         return Decoded(pixels, [failure for failures in pending for failure in failures])
 
     return wait
+
+
+def _begin_sounds(
+    files: Sequence[File], reader: Any, *, workers: int, held: Mapping[File, Tensor]
+) -> Callable[[], tuple[list[Tensor | None], list[tuple[int, DataError]]]]:
+    """Start decoding sounds; the function returned gives them, each as long as it is, and the failures."""
+    sounds = [held.get(file) for file in files]
+    missing = [place for place, sound in enumerate(sounds) if sound is None]
+
+    def decode(part: range) -> list[tuple[int, DataError]]:
+        unreadable = []
+        for place in (missing[number] for number in part):
+            try:
+                sounds[place] = reader.samples(files[place])
+            except DataError as error:
+                unreadable.append((place, error))
+        return unreadable
+
+    pending = pool(workers).map(decode, parts(len(missing), threads(workers))) if missing else iter(())
+    return lambda: (sounds, [failure for failures in pending for failure in failures])
 
 
 def parts(count: int, workers: int) -> list[range]:
@@ -194,7 +249,7 @@ def pool(workers: int) -> ThreadPoolExecutor:
 
 
 def decode_all(
-    files: Sequence[File], reader: "ImageReader", *, workers: int = 0
+    files: Sequence[File], reader: "Decoder", *, workers: int = 0
 ) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
     """What can be decoded, uint8 (k, …), the places of those files, and (file, reason) of the rest."""
     pixels, failed = begin_decoding(files, reader, workers=workers)()

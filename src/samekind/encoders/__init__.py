@@ -12,6 +12,9 @@ An image network has named stages:
 - ``freeze`` and ``batch_norm``: what training leaves as it is. A network frozen as it was drawn is refused by
   training, so every network ends its constructor with `compose` or ``begin(self, pretrained=…)``.
 
+Networks of sounds (`XVector`, `ECAPA`, `SoundResNet`) take features (n, coefficients, frames), padded at
+their ends with NaN; padding changes no embedding. `FrontEnd` around one of them makes features of waveforms.
+
 Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and with
 its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `WithSize` adds
 what the original size of a picture tells, `SideBySide` joins several. `Unchanged` is none: items as they are.
@@ -26,6 +29,8 @@ from samekind.encoders.backbone import Backbone
 from samekind.encoders.bn_inception import BNInception
 from samekind.encoders.compressed import Compressed
 from samekind.encoders.conv4 import Conv4
+from samekind.encoders.ecapa import ECAPA
+from samekind.encoders.front_end import FrontEnd
 from samekind.encoders.headed import Headed
 from samekind.encoders.inception_v3 import InceptionV3
 from samekind.encoders.lenet import LeNet
@@ -35,12 +40,15 @@ from samekind.encoders.residual_mlp import ResidualMLP
 from samekind.encoders.resnet import PreActResNet18, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
 from samekind.encoders.side_by_side import SideBySide
 from samekind.encoders.small_convnet import SmallConvnet
+from samekind.encoders.sound_resnet import SoundResNet
 from samekind.encoders.standardised import Standardised
 from samekind.encoders.unchanged import Unchanged
 from samekind.encoders.views import Views
 from samekind.encoders.with_size import WithSize
+from samekind.encoders.x_vector import XVector
 
 __all__ = [
+    "ECAPA",
     "MLP",
     "Attended",
     "BNInception",
@@ -48,6 +56,7 @@ __all__ = [
     "Compressed",
     "Conv4",
     "EfficientNetLite",
+    "FrontEnd",
     "Headed",
     "InceptionV3",
     "LeNet",
@@ -59,9 +68,11 @@ __all__ = [
     "ResidualMLP",
     "SideBySide",
     "SmallConvnet",
+    "SoundResNet",
     "Standardised",
     "Unchanged",
     "Views",
     "WideResNet",
     "WithSize",
+    "XVector",
 ]

@@ -63,7 +63,7 @@ def shifted(positions: slice, by: int) -> slice:
 
 
 def embed(space: MetricSpace, inputs: Tensor | Stored, *, batch: int = 512) -> Tensor:
-    """Embeddings (n, d), on the CPU, of items given as a tensor (n, …) or as stored pictures.
+    """Embeddings (n, d), on the CPU, of items given as a tensor (n, …) or as stored files.
 
     Bytes become numbers in [0, 1] on the space's device; stored pictures are decoded a batch or two ahead and
     never all held at once.

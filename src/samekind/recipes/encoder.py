@@ -25,6 +25,9 @@ def encoder_for(subject: Subject, *, dimension: int) -> Part:
     """The encoder that the medium names for items of this shape."""
     shape, medium = shape_and_medium(subject)
     encoder = medium.encoder(shape)
+    inside = encoder.arguments.get("encoder")  # around another, which has the dimension
+    if inside is not None:
+        return Part(encoder.name, {**encoder.arguments, "encoder": {**inside, "dimension": dimension}})
     return Part(encoder.name, {**encoder.arguments, "dimension": dimension})
 
 

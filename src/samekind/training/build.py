@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from samekind import augmentations, parts, samplers, similarities
 from samekind.augmentations import Augmentation
 from samekind.auxiliary_head import AuxiliaryHead
-from samekind.data import Items, Stored, reader_for
+from samekind.data import SOUNDS, Items, Stored, reader_for
 from samekind.encoders import Backbone, Standardised, WithSize
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, SpaceError, nearest
@@ -26,8 +26,12 @@ from samekind.training.run import Run
 from samekind.training.statistics import statistics_of
 from samekind.training.tables import Head, Optimiser, Part
 
-#: The parameters of an augmentation that are filled in: means and deviations of the features.
-FILLED_IN = ("means", "spreads")
+#: The parameters of an augmentation that are filled in: means and deviations of features, the rate of sounds.
+FILLED_IN = ("means", "spreads", "rate")
+
+#: The augmentations of each kind of item, and the kinds by what they have.
+FAMILIES = {"images": augmentations.IMAGES, "vectors": augmentations.VECTORS, "sounds": augmentations.SOUNDS}
+UNITS: dict[str | None, str] = {"channels": "images", "features": "vectors"}
 
 
 def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> MetricSpace:
@@ -86,9 +90,9 @@ def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) ->
 
 def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
     """The augmentations of a run, in their order, checked against the items they are to change."""
-    facts: dict[str, Any] = {}
+    facts: dict[str, Any] = items.medium.facts(items.reader)
     if items.medium.units(items.shape) == "features" and run.augment:
-        facts = dict(zip(FILLED_IN, statistics_of(items, "features"), strict=True))
+        facts = dict(zip(FILLED_IN, statistics_of(items, "features"), strict=False))
     return [
         _build_augmentation(part, f"run.augment[{place}]", items, facts)
         for place, part in enumerate(run.augment)
@@ -148,15 +152,15 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
 
 
 def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str, Any]) -> Augmentation:
-    """One augmentation; means and spreads of the features are filled in."""
+    """One augmentation; what is `FILLED_IN` comes from the items."""
     if part.name not in augmentations.AUGMENTATIONS:
         suggestion = nearest(part.name, augmentations.AUGMENTATIONS)
         raise SettingError(f'{where}: there is no augmentation "{part.name}"; {suggestion}')
-    images = part.name in augmentations.IMAGES
-    if items.medium.units(items.shape) != ("channels" if images else "features"):
-        family = "images" if images else "vectors"
+    family = next(family for family, names in FAMILIES.items() if part.name in names)
+    own = "sounds" if items.medium is SOUNDS else UNITS.get(items.medium.units(items.shape))
+    if family != own:
         raise SettingError(f"{where}: {part.name} is for {family}, these items have shape {items.shape}")
-    if images:
+    if family == "images":
         _check_range(items, f"{where} ({part.name})")
     augmentation, where = getattr(augmentations, part.name), f"{where} ({part.name})"
     parameters = inspect.signature(augmentation).parameters
@@ -247,4 +251,5 @@ def _facts_of(items: Items) -> dict[str, Any]:
     """What an encoder may take about its input."""
     shape = items.medium.seen(items.shape)
     pictures = items.medium.units(shape) == "channels"
-    return {"inputs": math.prod(shape), **({"channels": shape[0], "size": shape[-1]} if pictures else {})}
+    sides = {"channels": shape[0], "size": shape[-1]} if pictures else {}
+    return {"inputs": math.prod(shape), **sides, **items.medium.facts(items.reader)}

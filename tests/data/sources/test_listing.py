@@ -25,9 +25,10 @@ def test_the_order_does_not_depend_on_the_order_of_the_items(names):
 
 
 def test_one_foreign_file_is_counted_in_the_singular():
-    assert foreign_files(["a.txt"], "a.txt") == "1 file is neither picture nor array and is left out: a.txt"
+    one = "1 file is neither picture, sound nor array and is left out: a.txt"
+    assert foreign_files(["a.txt"], "a.txt") == one
     assert foreign_files(["a", "b"], "a, b").startswith(
-        "2 files are neither pictures nor arrays and are left"
+        "2 files are neither pictures, sounds nor arrays and are left"
     )
 
 

@@ -107,8 +107,8 @@ def test_notes_say_what_was_left_out(make_folder):
     (root / "README").write_text("about", encoding="utf-8")
     notes = load(list_folder(root), DataSettings()).notes
     assert notes == (
-        'the class "emu" has no pictures or arrays and is left out',
-        "1 file is neither picture nor array and is left out: README",
+        'the class "emu" has no items and is left out',
+        "1 file is neither picture, sound nor array and is left out: README",
     )
 
 

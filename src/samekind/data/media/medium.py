@@ -1,4 +1,4 @@
-"""What the rest of the library asks about a kind of item: pictures, vectors, arrays.
+"""What the rest of the library asks about a kind of item: pictures, sounds, vectors, arrays.
 
 A medium names encoders and augmentations as plain values, because those rooms are built on this one.
 """
@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.acoustics import as_floats
 from samekind.data.files import Readable
 from samekind.data.media.original_size import colours_of
 from samekind.data.words import counted, listed
 
 if TYPE_CHECKING:
     from samekind.data.items import Items
-    from samekind.data.media import ImageReader, Reader
+    from samekind.data.media import Decoder, Reader
 
 Shape = Sequence[int]
 Units = Literal["features", "channels"]
@@ -45,13 +46,17 @@ class Suited(NamedTuple):
 
 
 def scaled(x: Tensor) -> Tensor:
-    """uint8 (…) in 0 to 255 as float32 in 0 to 1; floats are returned as they are.
+    """uint8 (…) in 0 to 255 as float32 in 0 to 1, and int16 as float32 in -1 to 1; floats are returned as
+    they are.
 
-    Pictures are kept as bytes, a quarter of the memory, and become numbers on the device.
+    Pictures are kept as bytes, a quarter of the memory, and sounds as 16-bit samples, half of it. Both become
+    numbers on the device. The padding of sounds becomes NaN.
 
     >>> scaled(torch.tensor([0, 51, 255], dtype=torch.uint8)).tolist()
     [0.0, 0.20000000298023224, 1.0]
     """
+    if x.dtype == torch.int16:
+        return as_floats(x)
     return x.float().div_(255) if x.dtype == torch.uint8 else x
 
 
@@ -86,6 +91,10 @@ def _none(_reader: Any, _files: Iterable[Readable]) -> None:
     return None
 
 
+def _no_facts(_: Any) -> dict[str, Any]:
+    return {}
+
+
 def _unchanged(rows: Tensor, _reader: Any) -> Tensor:
     return rows
 
@@ -94,7 +103,7 @@ def _unchanged(rows: Tensor, _reader: Any) -> Tensor:
 class Medium:
     """One kind of item. Functions of a shape take that of one item, without the batch.
 
-    ``endings`` are those of files with one item each; a .npy file may hold an item of any medium.
+    ``endings`` are those of files with one item each; with ``arrays`` a .npy file may hold one too.
     ``settings`` are the fields of `DataSettings` that matter for it. ``seen`` is the shape that networks and
     augmentations see: without the plane of the original size, if pictures have one; the others take it.
     ``reader`` makes the reader for a shape, ``encoder`` names a network for them, ``pretrained`` says whether
@@ -103,8 +112,9 @@ class Medium:
     divide by them. ``batch`` puts single items together, ``problems`` says what looks wrong in a set of
     items, ``shows`` whether reports can show items of a shape, ``decoder`` gives the reader back if it can
     leave these files where they are and decode each when it is needed, ``refitted`` brings rows (n, …) in
-    memory to the shape of the reader where that is possible, and ``thumbnails`` turns a batch of them into
-    (n, 1 or 3, height, width) in [0, 1].
+    memory to the shape of the reader where that is possible, ``facts`` says what encoders and augmentations
+    may take from a reader, and ``thumbnails`` turns a batch of items into (n, 1 or 3, height, width) in
+    [0, 1].
     """
 
     name: str
@@ -112,6 +122,7 @@ class Medium:
     encoder: Callable[[Shape], Suited]
     units: Callable[[Shape], Units | None]
     endings: frozenset[str] = frozenset()
+    arrays: bool = True
     settings: tuple[str, ...] = ()
     seen: Callable[[Shape], tuple[int, ...]] = tuple
     standardise: bool = True
@@ -120,13 +131,14 @@ class Medium:
     batch: Callable[[Sequence[Tensor]], Tensor] = torch.stack  # type: ignore[assignment]
     problems: "Callable[[Items], Iterator[Problem] | tuple[()]]" = _nothing
     shows: Callable[[Shape], bool] = _never
-    decoder: "Callable[[Any, Iterable[Readable]], ImageReader | None]" = _none
+    decoder: "Callable[[Any, Iterable[Readable]], Decoder | None]" = _none
     refitted: Callable[[Tensor, Any], Tensor] = _unchanged
+    facts: Callable[[Any], dict[str, Any]] = _no_facts
     thumbnails: Callable[[Tensor], Tensor] = displayed
 
     def takes(self, ending: str) -> bool:
         """Whether a file with this ending may hold an item."""
-        return ending.lower() in self.endings | {".npy"}
+        return ending.lower() in self.endings or (self.arrays and ending.lower() == ".npy")
 
 
 def laid_out(items: Tensor) -> Tensor:

@@ -49,6 +49,7 @@ class ImageReader:
 
     came_later = ("cut_from", "white", "original_size")
     columns: tuple[str, ...] = ()
+    dtype = torch.uint8
 
     def __init__(
         self,

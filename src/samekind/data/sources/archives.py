@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from samekind.data.files import Archive, File, Member, is_hidden
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
-from samekind.data.sources.folders import class_of, is_item, listing_of
+from samekind.data.sources.folders import items_among, labels_and_sessions, listing_of
 from samekind.data.sources.format import Block, Use, may_read
 from samekind.data.sources.listing import Listing
 
@@ -19,13 +19,13 @@ def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> boo
 
 
 def labelled(path: Path, settings: DataSettings) -> Listing:
-    """The pictures (or .npy arrays) inside. If all lie in one folder, as when a folder is packed, that is the
-    root.
+    """The pictures, sounds or .npy arrays inside. If all lie in one folder, as when a folder is packed, that
+    is the root.
     """
     archive = Archive(path)
     names = [name for name in archive.members() if not is_hidden(name)]
     folders = [name for name in archive.folders() if not is_hidden(name)]
-    items = [name for name in names if is_item(name)]
+    items, _ = items_among(names)
     root = items[0][: wrapping(items)] if items else ""
     files: dict[str, File] = {name.removeprefix(root): Member(archive, name) for name in names}
     return listing_of(path.stem, files, [name.removeprefix(root) for name in folders if f"{name}/" != root])
@@ -38,7 +38,8 @@ def unlabelled(path: Path, use: Use) -> Iterator[Block]:
     names = [name for name in members if may_read(use.reader, name)]
     files: list[File] = [Member(archive, name) for name in names]
     cut = wrapping(names)
-    yield Block(files, [str(file) for file in files], [class_of(name[cut:]) or None for name in names])
+    inside = [name[cut:] for name in names]
+    yield Block(files, [str(file) for file in files], *labels_and_sessions(inside, use.reader.medium))
 
 
 def wrapping(names: Sequence[str]) -> int:

@@ -1,15 +1,18 @@
-"""A folder of pictures or .npy arrays, with a folder for each class.
+"""A folder of pictures, sounds or .npy arrays, with a folder for each class.
 
 The class of a file is the folder it lies in, by its path from the root: ``birds/owl`` where folders are
 nested. Files in the root itself have no class.
+
+The class of a sound is the first folder, and the folders inside it are sessions, which are groups: that is
+the form of VoxCeleb, ``speaker/session/utterance.wav``.
 """
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 
 from samekind.data.files import TABLES, File, is_hidden
-from samekind.data.media import PICTURES, Reader
+from samekind.data.media import SOUNDS, Medium, Reader, medium_of_files
 from samekind.data.settings import DataSettings
 from samekind.data.sources import npy, tables
 from samekind.data.sources.format import Block, Use, may_read
@@ -17,7 +20,7 @@ from samekind.data.sources.listing import Listing, class_order
 from samekind.data.sources.table_files import is_table
 from samekind.errors import MOST_LISTED, DataError
 
-FORMAT = "a folder of class folders with pictures or .npy arrays"
+FORMAT = "a folder of class folders with pictures, sounds or .npy arrays"
 
 
 def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> bool:
@@ -26,7 +29,7 @@ def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> boo
 
 
 def labelled(path: Path, settings: DataSettings) -> Listing:
-    """The pictures (or .npy arrays) below a folder."""
+    """The pictures, sounds or .npy arrays below a folder."""
     names, folders = walk(path)
     return listing_of(path.name or str(path), {name: path / name for name in names}, folders)
 
@@ -42,7 +45,7 @@ def unlabelled(path: Path, use: Use) -> Iterator[Block]:
             yield from format.unlabelled(path / name, use)
         return
     files: list[File] = [path / name for name in names]
-    yield Block(files, [str(file) for file in files], [class_of(name) or None for name in names])
+    yield Block(files, [str(file) for file in files], *labels_and_sessions(names, use.reader.medium))
 
 
 def walk(root: Path) -> tuple[list[str], list[str]]:
@@ -82,37 +85,57 @@ def class_of(name: str) -> str:
     return "" if parent == "." else parent
 
 
-def is_item(name: str) -> bool:
-    """Whether a file is a picture or an array by its name."""
-    return PICTURES.takes(PurePosixPath(name).suffix)
+def labels_and_sessions(names: Sequence[str], medium: Medium) -> tuple[list[str | None], list[str] | None]:
+    """The class of each file, None for those in the root, and the sessions of sounds: the folders they lie
+    in, if any lies deeper than its class.
+
+    >>> labels_and_sessions(["anna/may/1.wav", "anna/june/1.wav"], SOUNDS)
+    (['anna', 'anna'], ['anna/may', 'anna/june'])
+    """
+    folders = [class_of(name) for name in names]
+    if medium is not SOUNDS:
+        return [folder or None for folder in folders], None
+    speakers = [folder.partition("/")[0] for folder in folders]
+    return [speaker or None for speaker in speakers], folders if folders != speakers else None
+
+
+def items_among(names: Iterable[str]) -> tuple[list[str], Medium]:
+    """The files that are items, and what they are: those of the medium that most of them have."""
+    names = list(names)
+    medium = medium_of_files(names)
+    return [name for name in names if medium.takes(PurePosixPath(name).suffix)], medium
 
 
 def listing_of(name: str, files: dict[str, File], folders: Iterable[str]) -> Listing:
     """The listing of files, by their paths from the root, and of folders."""
-    items = sorted(path for path in files if is_item(path))
+    among, medium = items_among(files)
+    items = sorted(among)
     loose = [path for path in items if not class_of(path)]
     if loose and len(loose) == len(items):
         raise DataError(
-            f"the pictures of {name} lie in no class folder ({loose[0]}, …); "
+            f"the {medium.name} of {name} lie in no class folder ({loose[0]}, …); "
             "move them into one folder for each class, or give a .csv file that names path and label"
         )
     if loose:
         raise DataError(
-            f"{len(loose)} of the {len(items)} pictures of {name} lie in no class folder: "
+            f"{len(loose)} of the {len(items)} {medium.name} of {name} lie in no class folder: "
             f"{', '.join(loose[:MOST_LISTED])}; move or remove them"
         )
     misplaced = [path for path in files if PurePosixPath(path).suffix.lower() in TABLES and class_of(path)]
     if misplaced and items:
         raise DataError(
-            f"{name} has pictures and tables in its class folders ({misplaced[0]}); give pictures or a table"
+            f"{name} has {medium.name} and tables in its class folders ({misplaced[0]}); "
+            f"give {medium.name} or a table"
         )
-    labels = [class_of(path) for path in items]
+    known, sessions = labels_and_sessions(items, medium)
+    labels = [label or "" for label in known]
     return Listing(
         name=name,
         files=[files[path] for path in items],
         labels=labels,
         ids=items,
-        empty=class_order(_without_files(folders, labels)),
+        groups=sessions,
+        empty=class_order(_without_files(folders, [class_of(path) for path in items])),
         foreign=sorted(set(files) - set(items)),
     )
 

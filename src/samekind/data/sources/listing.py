@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from samekind.data.files import File
 from samekind.data.words import counted
 
-#: Endings of files that hold a sound.
-SOUNDS = (".aac", ".aif", ".aiff", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".wav", ".wma")
+#: Endings of files that hold a sound which libsndfile does not read.
+OTHER_SOUNDS = (".aac", ".m4a", ".mp4", ".wma", ".webm")
 
 
 @dataclass(frozen=True)
 class Listing:
     """Files with the names of their classes and, where known, domains, parts and groups: one text a file.
 
-    ``empty`` are folders without an item, ``foreign`` files that are neither pictures nor arrays,
+    ``empty`` are folders without an item, ``foreign`` files that hold none,
     ``repeated`` files that were named more than once and are listed once.
     """
 
@@ -54,18 +54,17 @@ def foreign_files(names: Sequence[str], listed: str) -> str:
     """The sentence about files that hold no items; ``listed`` names some of them."""
     number = counted(
         len(names),
-        "file is neither picture nor array and is",
-        "files are neither pictures nor arrays and are",
+        "file is neither picture, sound nor array and is",
+        "files are neither pictures, sounds nor arrays and are",
     )
     return f"{number} left out: {listed}{about_sounds(names)}"
 
 
 def about_sounds(names: Sequence[str]) -> str:
-    """The advice on sounds, if there are any among these files.
+    """The advice on sounds that cannot be read, if there are any among these files.
 
-    >>> about_sounds(["notes.txt"]), about_sounds(["anna/1.WAV"])[:24]
-    ('', '; sounds are not read: s')
+    >>> about_sounds(["notes.txt"]), about_sounds(["anna/1.M4A"])[:19]
+    ('', '; .m4a is not read:')
     """
-    if not any(name.lower().endswith(SOUNDS) for name in names):
-        return ""
-    return "; sounds are not read: save the features of each as a .npy array, in a folder for each class"
+    ending = next((name[-4:].lower() for name in names if name.lower().endswith(OTHER_SOUNDS)), None)
+    return f"; {ending} is not read: convert sounds to .wav, .flac or .ogg" if ending else ""

@@ -2,13 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from samekind.data.files import File, is_array
 from samekind.data.items import Items
-from samekind.data.media import PICTURES, ImageReader, Reader, medium_of
+from samekind.data.media import (
+    PICTURES,
+    SOUNDS,
+    ImageReader,
+    Reader,
+    SoundReader,
+    medium_of,
+    medium_of_files,
+    waves,
+)
 from samekind.data.media.arrays import ArrayReader, looks_like_pictures, stacked_arrays
 from samekind.data.media.brightness import about_brightness
 from samekind.data.media.headings import read_headings, reader_of
@@ -16,7 +26,7 @@ from samekind.data.media.pictures import picture_reader, refitted
 from samekind.data.media.pixels import Heading
 from samekind.data.settings import DataSettings
 from samekind.data.sources.listing import Listing, about_sounds, class_order, foreign_files
-from samekind.data.stored import Stored, decode_all, unreadable_files
+from samekind.data.stored import Stored, decode_all, pool, unreadable_files
 from samekind.data.words import counted, listed
 from samekind.errors import MOST_LISTED, DataError, nearest
 
@@ -31,7 +41,7 @@ def load(listing: Listing, settings: DataSettings) -> Items:
     arrays = [is_array(file) for file in listing.files]
     if not listing.files:
         raise DataError(
-            f"{listing.name} has no pictures or arrays; expected folders of them, one for each class"
+            f"{listing.name} has no pictures, sounds or arrays; expected folders of them, one for each class"
             + about_sounds(listing.foreign)
         )
     if any(arrays) and not all(arrays):
@@ -41,7 +51,11 @@ def load(listing: Listing, settings: DataSettings) -> Items:
         )
     if all(arrays):
         return in_memory(stacked_arrays(listing.files), listing, settings)
-    return _pictures(listing, settings)
+    medium = medium_of_files(map(str, listing.files))
+    other = [str(file) for file in listing.files if not medium.takes(file.suffix)]
+    if other and medium is SOUNDS:
+        raise DataError(f"{listing.name} names sounds and other files: {listed(other)}; give sounds alone")
+    return load_sounds(listing, settings)[0] if medium is SOUNDS else _pictures(listing, settings)
 
 
 def in_memory(inputs: Tensor, listing: Listing, settings: DataSettings) -> Items:
@@ -122,6 +136,80 @@ def numbered(texts: Sequence[str] | None, places: Sequence[int]) -> tuple[Tensor
     return torch.tensor([index[texts[place]] for place in places], dtype=torch.int64), tuple(names)
 
 
+def readable_files(
+    files: Sequence[File], reader: Any, settings: DataSettings
+) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
+    """Pictures or sounds in memory or stored, as the settings say, their places, and (file, reason) of
+    unreadable ones.
+    """
+    if reader.medium is SOUNDS:
+        return _readable_sounds(files, read_sound_headings(files, settings), reader, settings)
+    return readable_pictures(files, reader, settings)
+
+
+def read_sound_headings(files: Sequence[File], settings: DataSettings) -> list[waves.Heading | DataError]:
+    """The heading of each sound, or the reason why it cannot be read; nothing is decoded."""
+
+    def attempt(file: File) -> waves.Heading | DataError:
+        try:
+            return waves.heading(file)
+        except DataError as error:
+            return error
+
+    return list(pool(settings.workers).map(attempt, files))
+
+
+def load_sounds(listing: Listing, settings: DataSettings) -> tuple[Items, list[tuple[str, str]]]:
+    """The sounds of a listing, and (file, reason) of those that were skipped. Raises DataError that names
+    every file that cannot be read, unless they are to be skipped.
+    """
+    headings = read_sound_headings(listing.files, settings)
+    rates = [heading.rate for heading in headings if isinstance(heading, waves.Heading)]
+    rate = settings.rate or (8000 if rates and max(rates) <= 8000 else 16000)
+    reader = SoundReader(rate=rate, seconds=settings.seconds)
+    stored, places, unreadable = _readable_sounds(listing.files, headings, reader, settings)
+    if not places or (unreadable and not settings.skip_unreadable):
+        raise unreadable_files(unreadable, len(listing.files))
+    items = labelled(stored, listing, settings, places)
+    longer = sum(
+        isinstance(heading, waves.Heading) and heading.seconds > reader.seconds for heading in headings
+    )
+    notes = [f"skipped: {reason}" for _, reason in unreadable]
+    if longer:
+        which = counted(longer, "sound is", "sounds are")
+        notes.append(
+            f"{which} longer than {reader.seconds:g} seconds, of which the middle is read; "
+            "--set data.seconds=… reads more"
+        )
+    return replace(items, reader=reader, notes=(*items.notes, *notes)), unreadable
+
+
+def _readable_sounds(
+    files: Sequence[File],
+    headings: Sequence[waves.Heading | DataError],
+    reader: SoundReader,
+    settings: DataSettings,
+) -> tuple[Stored, list[int], list[tuple[str, str]]]:
+    """Sounds with these headings, held in memory as the settings say; as `readable_files`."""
+    sizes: dict[File, int] = {}
+    readable: list[int] = []
+    unreadable: list[tuple[str, str]] = []
+    for place, (file, heading) in enumerate(zip(files, headings, strict=True)):
+        if isinstance(heading, DataError):
+            unreadable.append((str(file), str(heading)))
+        else:
+            sizes[file] = heading.samples_at(reader.rate, reader.seconds)
+            readable.append(place)
+    chosen = [files[place] for place in readable]
+    stored = Stored(chosen, reader, workers=settings.workers, stays=True, sizes=sizes)
+    if settings.memory == "always" or (settings.memory == "auto" and stored.nbytes <= settings.memory_limit):
+        failed = dict(stored.hold())
+        unreadable += [(str(chosen[place]), str(reason)) for place, reason in failed.items()]
+        rows = [row for row in range(len(chosen)) if row not in failed]
+        stored, readable = stored.take(torch.tensor(rows, dtype=torch.int64)), [readable[row] for row in rows]
+    return stored, readable, unreadable
+
+
 def readable_pictures(
     files: Sequence[File], reader: ImageReader, settings: DataSettings, *, checked: bool = False
 ) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
@@ -186,7 +274,7 @@ def _pictures(listing: Listing, settings: DataSettings) -> Items:
 
 
 def _left_out(listing: Listing) -> list[str]:
-    notes = [f'the class "{name}" has no pictures or arrays and is left out' for name in listing.empty]
+    notes = [f'the class "{name}" has no items and is left out' for name in listing.empty]
     if listing.foreign:
         notes.append(foreign_files(listing.foreign, listed(listing.foreign, MOST_LISTED)))
     if listing.repeated:

@@ -7,7 +7,7 @@ from shlex import quote
 
 from samekind.data.files import File
 from samekind.data.items import Items
-from samekind.data.media import PICTURES, VECTORS, Reader, TableReader
+from samekind.data.media import VECTORS, WITH_FILES, Reader, TableReader
 from samekind.data.media.vectors import rows_of
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use
@@ -70,7 +70,7 @@ def _expect_no_files(table: Table, columns: Sequence[str]) -> None:
     """Raise DataError for a list of pictures whose column of paths has another name."""
     for name in columns:
         first = table.columns[name][0]
-        if isinstance(first, str) and PICTURES.takes(PurePath(first.strip()).suffix):
+        if isinstance(first, str) and any(m.takes(PurePath(first.strip()).suffix) for m in WITH_FILES):
             raise DataError(
                 f'{table.name}: the column "{name}" names files ("{first}" in row 1); if they are the items, '
                 f"say so with --path {quote(name)} (path in a run file or in DataSettings), else leave it "

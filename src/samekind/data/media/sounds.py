@@ -1,0 +1,158 @@
+"""Sounds: files of speech, or of anything else that is heard, of unequal length.
+
+An item is a waveform (1, samples), not its features: every network brings the front end that it was trained
+with, noise and rooms are added to waveforms, and a file read at use needs no more than its samples. Samples
+are kept as 16-bit numbers, as files have them. A batch is padded to the longest of its sounds; see
+`samekind.acoustics`.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+
+from samekind.acoustics import Features, as_floats, lengths_of, padded, usual_coefficients
+from samekind.data.files import Readable, is_array, name_of
+from samekind.data.media import waves
+from samekind.data.media.medium import Medium, Problem, Shape, Suited, named_problem
+from samekind.data.words import named
+from samekind.errors import DataError, SettingError
+
+if TYPE_CHECKING:
+    from samekind.data.items import Items
+
+ENDINGS = frozenset({".aif", ".aiff", ".au", ".caf", ".flac", ".mp3", ".oga", ".ogg", ".opus", ".rf64"})
+ENDINGS |= {".sph", ".w64", ".wav"}
+
+RATES = (8000, 16000)
+
+#: Of a longer sound the middle is read, so that one long recording does not fill the memory.
+LONGEST = 30.0
+
+#: Sounds that are looked at together, and what is reported: seconds, the share of samples at the limit, and
+#: the mean of the samples.
+AT_ONCE, SHORT, CLIPPED, OFFSET = 64, 0.1, 0.001, 0.1
+
+#: Height and width of a thumbnail: mel bands and steps of time.
+BANDS, STEPS = 40, 64
+
+
+class SoundReader:
+    """Files of sound as (1, samples), at ``rate`` samples a second, 8000 or 16000.
+
+    Any file that libsndfile reads, at any rate and with any channels, whose mean is taken. Of a sound longer
+    than ``seconds`` the middle is read. `samples` gives int16, `read` float32 in [-1, 1].
+    """
+
+    columns: tuple[str, ...] = ()
+    dtype = torch.int16
+
+    def __init__(self, *, rate: int = 16000, seconds: float = LONGEST) -> None:
+        if rate not in RATES:
+            raise SettingError(f"sounds are read at 8000 or 16000 samples a second; got {rate}")
+        if not 0.1 <= seconds <= 3600:
+            raise SettingError(f"seconds: expected 0.1 to 3600 of a sound, got {seconds:g}")
+        self.rate = rate
+        self.seconds = seconds
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The largest shape of what is read."""
+        return 1, round(self.rate * self.seconds)
+
+    @property
+    def medium(self) -> Medium:
+        """Sounds."""
+        return SOUNDS
+
+    def read(self, file: Readable) -> Tensor:
+        """The sound in the file as float32 (1, samples)."""
+        return as_floats(self.samples(file))
+
+    def samples(self, file: Readable) -> Tensor:
+        """The sound in the file as int16 (1, samples)."""
+        if is_array(file):
+            raise DataError(f"cannot read {name_of(file)}: this space reads sounds; {waves.EXPECTED}")
+        return waves.decode(file, rate=self.rate, seconds=self.seconds)
+
+
+def is_sound(shape: Shape) -> bool:
+    """Whether items of this shape can be waveforms: (1, samples)."""
+    return len(shape) == 2 and shape[0] == 1
+
+
+def spectrograms(x: Tensor, *, rate: int = 16000) -> Tensor:
+    """Waveforms (n, 1, samples) as pictures (n, 1, height, width) in [0, 1]: low tones below, time to the
+    right, loud parts bright. Also one waveform (1, samples) as (1, height, width).
+    """
+    if x.dim() == 2:
+        return spectrograms(x[None], rate=rate)[0]
+    x = as_floats(x) if x.dtype == torch.int16 else x
+    lengths = lengths_of(x).clamp(min=1)
+    sounds = Features(rate=rate, kind="log-mel", coefficients=BANDS)(x[:, 0].cpu(), lengths.cpu())
+    pictures = torch.zeros(len(x), 1, BANDS, STEPS)
+    for picture, values, length in zip(pictures, sounds.values, sounds.lengths.tolist(), strict=True):
+        values = torch.nn.functional.adaptive_avg_pool1d(values[:, :length], STEPS).flip(0)
+        low, high = values.quantile(0.05), values.max()
+        picture[0] = ((values - low) / (high - low).clamp(min=1e-6)).clamp(0, 1)
+    return pictures
+
+
+def _problems(items: "Items") -> Iterator[Problem]:
+    """Warnings about sounds that are silent, very short, clipped, or beside zero."""
+    rate = getattr(items.reader, "rate", RATES[-1])
+    silent: list[str] = []
+    short: list[str] = []
+    clipped: list[str] = []
+    offset: list[str] = []
+    for start in range(0, len(items) if is_sound(items.shape) else 0, AT_ONCE):
+        x = items.inputs[start : start + AT_ONCE]
+        x = as_floats(x.cpu()) if x.dtype == torch.int16 else x.cpu().float()
+        lengths = lengths_of(x).clamp(min=1)
+        x = x[:, 0].nan_to_num(0.0)
+        limit = 32766 / 32768
+        facts = (
+            (silent, x.abs().amax(1) == 0),
+            (short, lengths < SHORT * rate),
+            (clipped, (x.abs() >= limit).sum(1) > CLIPPED * lengths),
+            (offset, (x.sum(1) / lengths).abs() > OFFSET),
+        )
+        for names, which in facts:
+            names += [named(items, start + place) for place in which.nonzero().flatten().tolist()]
+    yield from named_problem(silent, "sound is", "sounds are", "silent")
+    yield from named_problem(short, "sound is", "sounds are", f"shorter than {SHORT:g} seconds")
+    yield from named_problem(clipped, "sound is", "sounds are", "clipped, too loud for the file")
+    yield from named_problem(offset, "sound has", "sounds have", "a constant added (DC offset)")
+
+
+def _reader(shape: Shape) -> SoundReader:
+    return SoundReader(seconds=max(LONGEST, shape[-1] / RATES[-1]))
+
+
+def _decoder(reader: SoundReader, _: Iterable[Readable]) -> SoundReader:
+    return reader
+
+
+def _facts(reader: Any) -> dict[str, Any]:
+    rate = getattr(reader, "rate", RATES[-1])
+    return {"rate": rate, "coefficients": usual_coefficients(rate)}
+
+
+SOUNDS = Medium(
+    name="sounds",
+    endings=ENDINGS,
+    arrays=False,  # samples alone do not say their rate
+    settings=("rate", "seconds", "skip_unreadable"),
+    reader=_reader,
+    encoder=lambda _: Suited("FrontEnd", {"encoder": {"name": "XVector"}}),
+    augmentations=lambda _: (Suited("RandomChunk", {}),),
+    units=lambda _: None,
+    standardise=False,
+    batch=padded,
+    problems=_problems,
+    shows=is_sound,
+    decoder=_decoder,
+    facts=_facts,
+    thumbnails=spectrograms,
+)
