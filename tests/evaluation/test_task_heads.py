@@ -8,7 +8,7 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.errors import SettingError
-from samekind.evaluation.task_heads import TaskHead, task_accuracies, task_scores
+from samekind.evaluation.task_heads import TaskHead, head_scores, task_accuracies
 from samekind.prototypes import SupportMeans
 from samekind.samplers import episodes_at_once
 from samekind.similarities import FixedScale, LogDistance, PairsNetwork, SquaredEuclidean
@@ -68,7 +68,7 @@ def test_heads_agree_with_a_loop(by, kind, centre):
 def test_the_fused_kind_averages_the_probabilities():
     space = a_space()
     own, cosine, fused = (
-        task_scores(space, ITEMS.inputs, TASKS, TaskHead(kind)) for kind in ("similarity", "cosine", "fused")
+        head_scores(space, ITEMS.inputs, TASKS, TaskHead(kind)) for kind in ("similarity", "cosine", "fused")
     )
     torch.testing.assert_close(fused, (own.softmax(-1) + cosine.softmax(-1)) / 2)
 
@@ -77,7 +77,7 @@ def test_the_fused_kind_averages_the_probabilities():
 def test_softmax_and_distance_ratio_answer_alike_on_one_embedding():
     """Both fall with the distance; they differ in what they train."""
     one, other = (
-        task_scores(a_space(similarity), ITEMS.inputs, TASKS)
+        head_scores(a_space(similarity), ITEMS.inputs, TASKS)
         for similarity in (SquaredEuclidean(), LogDistance(scale=FixedScale(7.389)))
     )
     assert torch.equal(one.argmax(-1), other.argmax(-1))
@@ -86,4 +86,4 @@ def test_softmax_and_distance_ratio_answer_alike_on_one_embedding():
 
 def test_an_unknown_way_is_refused():
     with pytest.raises(SettingError, match='"mean", "nearest", "sum" or "votes"; got "median"'):
-        task_scores(a_space(), ITEMS.inputs, TASKS, TaskHead(by="median"))
+        head_scores(a_space(), ITEMS.inputs, TASKS, TaskHead(by="median"))

@@ -39,8 +39,7 @@ def test_no_query_is_of_the_group_of_an_example(shot, across):
     """Three groups of four to a class; or each of them is shared by two classes."""
     groups = torch.arange(48) // 4 % 3 + 3 * (ITEMS.labels // (2 if across else 1))
     tasks = drawn(replace(ITEMS, groups=groups), shot=shot)
-    assert tasks
-    assert across or len(tasks) == 20
+    assert len(tasks) == 20
     for task in tasks:
         assert task.support.shape == (3, shot)
         assert 1 <= task.query.shape[1] <= 5
@@ -62,11 +61,27 @@ def test_classes_of_one_group_are_left_out_and_small_ones_do_not_stop_the_others
     assert drawn(replace(ITEMS, groups=groups), shot=9) == []
 
 
-def test_where_every_draw_fails_there_are_none():
-    """Two sites, both with every class: the examples of a task of five classes are of both, nearly always."""
+def test_groups_that_hold_every_class_are_dealt_per_task():
+    """Two sites, both with every class: one is shown, the other is asked about."""
     labels, site = torch.arange(40) // 2, torch.arange(40) % 2
     items = Items(torch.zeros(40, 1), labels, tuple(map(str, range(20))), "sites", groups=site)
-    assert drawn(items, way=20, shot=1, queries=1, tasks=3) == []
+    tasks = drawn(items, way=20, shot=1, queries=1, tasks=6)
+    assert len(tasks) == 6
+    assert {tuple(site[task.support].unique().tolist()) for task in tasks} == {(0,), (1,)}
+    assert all((site[task.query] != site[task.support[0, 0]]).all() for task in tasks)
+
+
+def test_classes_that_cannot_share_a_task_make_smaller_ones():
+    """Of five shots each, b can spare the first site alone and c the second alone; a can spare either."""
+    counts = {"a": (5, 5), "b": (1, 9), "c": (9, 1)}
+    labels = torch.tensor([place for place in range(3) for _ in range(10)])
+    sites = torch.tensor([site for pair in counts.values() for site in (0, 1) for _ in range(pair[site])])
+    items = Items(torch.zeros(30, 1), labels, tuple(counts), "sites", groups=sites)
+    tasks = drawn(items, way=3, shot=5, queries=1, tasks=8)
+    assert len(tasks) == 8
+    assert {tuple(sorted(task.classes.tolist())) for task in tasks} == {(0, 1), (0, 2)}
+    # With six shots a can spare neither, and the others not the same.
+    assert drawn(items, way=3, shot=6, queries=1, tasks=3) == []
 
 
 def a_space(base):

@@ -7,15 +7,23 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
-from samekind.decisions import Kind
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.evaluation.tasks import drawn_tasks, task_scores
+from samekind.evaluation.task_heads import By, TaskHead, task_accuracies
+from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
 from samekind.inference.choosing import used_first
 from samekind.measures import catalogue
-from samekind.samplers import Episode
+from samekind.samplers import Episode, stacked
 from samekind.space import MetricSpace
+
+#: What a row says about what stands for a class; nothing of the mean, as usual.
+BY: dict[By, str] = {
+    "mean": "",
+    "nearest": "by the nearest example",
+    "sum": "by all examples",
+    "votes": "by the votes of the nearest examples",
+}
 
 
 def few_shot(
@@ -29,18 +37,32 @@ def few_shot(
     queries: int = 15,
     tasks: int = 600,
     seed: int = 0,
+    by: By = "mean",
+    centre: int = 0,
 ) -> list[Row]:
     """Mean accuracy over tasks with its 95% interval, for each kind of score.
 
     ``way`` is cut to the number of classes, and ``queries`` to what the smallest class has left beside its
     shots; if none is left there is no row. The fused kind averages the probabilities of the similarity and
     the cosine. If items have groups, no query is of a group that an example of the task is of, and a note
-    says so; see `drawn_tasks`.
+    says so; see `drawn_tasks`. ``by`` says what stands for a class, and ``centre`` subtracts the mean of so
+    many queries from them and from the examples; see `TaskHead`. A note says so where they are not usual.
     """
     samples = few_shot_samples(
-        space, items, z, name=name, way=way, shots=shots, queries=queries, tasks=tasks, seed=seed
+        space,
+        items,
+        z,
+        name=name,
+        way=way,
+        shots=shots,
+        queries=queries,
+        tasks=tasks,
+        seed=seed,
+        by=by,
+        centre=centre,
     )
-    return few_shot_rows(samples, tasks, groups_apart(items).note)
+    notes = [groups_apart(items).note, BY[by], f"centred on {centre} queries" if centre else ""]
+    return few_shot_rows(samples, tasks, "; ".join(filter(None, notes)))
 
 
 def few_shot_rows(samples: Iterable[Sample], tasks: int, note: str) -> list[Row]:
@@ -64,6 +86,8 @@ def few_shot_samples(
     queries: int = 15,
     tasks: int = 600,
     seed: int = 0,
+    by: By = "mean",
+    centre: int = 0,
 ) -> list[Sample]:
     """The same before the intervals are made: the accuracy of each task, in the same order for one seed."""
     z, apart = z.to(device_of(space)), groups_apart(items)
@@ -72,32 +96,18 @@ def few_shot_samples(
         drawn = drawn_tasks(items, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
         if not drawn:
             continue
-        with asking(space):
-            by_kind = _accuracies(space, z, drawn)
+        measure = catalogue.few_shot(len(drawn[0].classes), shot)
         for kind in used_first(space, "classes"):
-            measure = catalogue.few_shot(len(drawn[0].classes), shot)
-            samples.append(mean_sample("few-shot", name, measure, kind, "episodes", by_kind[kind]))
+            with asking(space):
+                values = _accuracies(space, z, drawn, TaskHead(kind, by, centre))
+            samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
     return samples
 
 
-def _accuracies(space: MetricSpace, z: Tensor, drawn: list[Episode]) -> dict[Kind, Tensor]:
-    """The accuracy of each task (tasks,), by kind of score."""
-    tasks = [(episode.support, episode.query.flatten()) for episode in drawn]
-    logits: dict[Kind, list[Tensor]] = {
-        kind: [space.scorer(kind).scale() * scores.T for scores in task_scores(space, z, tasks, kind=kind)]
-        for kind in space.kinds
-        if kind != "fused"
-    }
-    if "fused" in space.kinds:
-        both = zip(logits["similarity"], logits["cosine"], strict=True)
-        logits["fused"] = [one.softmax(-1) + other.softmax(-1) for one, other in both]
-    return {
-        kind: torch.stack([_accuracy(*pair) for pair in zip(logits[kind], drawn, strict=True)]).cpu()
-        for kind in space.kinds
-    }
-
-
-def _accuracy(logits: Tensor, episode: Episode) -> Tensor:
-    """The share of queries whose class has the highest of their logits (queries, way)."""
-    truth = torch.arange(logits.shape[1], device=logits.device).repeat_interleave(episode.query.shape[1])
-    return (logits.argmax(-1) == truth).double().mean()
+def _accuracies(space: MetricSpace, z: Tensor, drawn: list[Episode], head: TaskHead) -> Tensor:
+    """The accuracy of each task (tasks,), on the CPU; tasks of one size are answered together."""
+    accuracies = torch.empty(len(drawn), dtype=torch.double)
+    for places, tasks in stacked(drawn):
+        together = Episode(*(part.to(z.device) for part in tasks))
+        accuracies[places] = task_accuracies(space, z, together, head).cpu()
+    return accuracies

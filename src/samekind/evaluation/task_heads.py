@@ -47,7 +47,7 @@ class TaskHead(NamedTuple):
 OWN = TaskHead()
 
 
-def task_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:
+def head_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:
     """How alike each query and each class of its task are, for several tasks at once: embeddings (n, d) of
     all items -> (tasks, way * queries, way).
 
@@ -55,29 +55,31 @@ def task_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = 
     the cosine.
     """
     if head.kind == "fused":
-        parts = [task_scores(space, z, tasks, head._replace(kind=kind)) for kind in ("similarity", "cosine")]
+        parts = [head_scores(space, z, tasks, head._replace(kind=kind)) for kind in ("similarity", "cosine")]
         return 0.5 * (parts[0].softmax(-1) + parts[1].softmax(-1))
-    examples, queries = z[tasks.support], z[tasks.query].flatten(1, 2)
-    shot = examples.shape[2]
+    examples, asked = z[tasks.support], tasks.query.flatten(1)
     vectors = examples.mean(2, keepdim=True) if head.by == "mean" else examples
-    if head.centre:
-        return torch.cat(
-            [
-                _scored(space, vectors - middle[:, None], some - middle, head, shot)
-                for some in torch.split(queries, head.centre, dim=1)
-                for middle in [some.mean(1, keepdim=True)]
-            ],
-            dim=1,
-        )
-    return _scored(space, vectors, queries, head, shot)
+    if not head.centre:
+        return _scored(space, vectors, z, asked, head, shot=examples.shape[2])
+    parts = []
+    for some in torch.split(asked, head.centre, dim=1):
+        queries = z[some]
+        middle = queries.mean(1, keepdim=True)
+        moved, own = (queries - middle).flatten(0, 1), torch.arange(some.numel(), device=z.device)
+        centred = vectors - middle[:, None]
+        parts.append(_scored(space, centred, moved, own.reshape(some.shape), head, shot=examples.shape[2]))
+    return torch.cat(parts, dim=1)
 
 
-def _scored(space: MetricSpace, vectors: Tensor, queries: Tensor, head: TaskHead, shot: int) -> Tensor:
-    """Vectors (tasks, way, k, d) and queries (tasks, n, d) -> (tasks, n, way)."""
+def _scored(
+    space: MetricSpace, vectors: Tensor, z: Tensor, places: Tensor, head: TaskHead, *, shot: int
+) -> Tensor:
+    """Vectors (tasks, way, k, d) and the places (tasks, n) of queries in z -> (tasks, n, way)."""
     similarity = space.scorer(head.kind)
     way, several = vectors.shape[1:3]
     examples = shot if several == 1 else 1
-    scores = score_tasks(similarity, vectors.flatten(1, 2), queries, examples=examples).transpose(1, 2)
+    scores = score_tasks(similarity, vectors.flatten(1, 2), z, places=places, examples=examples)
+    scores = scores.transpose(1, 2)
     scores = similarity.scale().to(scores) * scores.reshape(*scores.shape[:2], way, several)
     match head.by:
         case "mean" | "nearest":
@@ -100,7 +102,7 @@ def _votes(scores: Tensor, voters: int) -> Tensor:
 
 def task_accuracies(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:
     """The share of queries that are named rightly in each task: (tasks,)."""
-    scores = task_scores(space, z, tasks, head)
+    scores = head_scores(space, z, tasks, head)
     way, queries = tasks.query.shape[1:]
     truth = torch.arange(way, device=scores.device).repeat_interleave(queries)
     return (scores.argmax(-1) == truth).double().mean(1)

@@ -2,8 +2,10 @@
 than examples.
 """
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from itertools import islice
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -30,7 +32,8 @@ def drawn_tasks(
 
     Each class has as many queries as the smallest has left beside its examples, at most ``queries``. With
     groups, the classes of a task have enough items in two groups or more, and no query is of a group that any
-    example of the task is of.
+    example of the task is of: groups are dealt anew for every task. Where they are shared by classes so that
+    no task of ``way`` classes can be drawn, tasks have as many classes as they can.
     """
     generator = torch.Generator().manual_seed(seed)
     members = members_by_class(items.labels.cpu())
@@ -41,14 +44,19 @@ def drawn_tasks(
         left = min(queries, fewest - shot)
         drawn = episodes(items.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
         return list(drawn)
-    several = {
-        label: places for label, places in members.items() if len(_spare(apart.groups[places], shot)[0]) > 0
+    grouped = {
+        label: _Grouped(places, Counter(apart.groups[places].tolist()), apart.groups)
+        for label, places in members.items()
     }
-    way = min(way, len(several))
-    if way < 2:
-        return []
-    drawn = _across_groups(several, apart.groups, way, shot, queries, MOST_DRAWS * tasks, generator)
-    return list(islice(drawn, tasks))
+    # A class with one group, or too few items beside its smallest, can be in no task.
+    several = {
+        label: one for label, one in grouped.items() if len(one.places) - min(one.held.values()) >= shot
+    }
+    for classes in range(min(way, len(several)), 1, -1):
+        drawn = _across_groups(several, classes, shot, queries, MOST_DRAWS * tasks, generator)
+        if dealt := list(islice(drawn, tasks)):
+            return dealt
+    return []
 
 
 def task_scores(
@@ -71,43 +79,58 @@ def task_scores(
             yield score_all(scorer, part, second[places]).to(z.dtype)
 
 
+class _Grouped(NamedTuple):
+    """The items of a class, how many it has in each group, and the group of all items."""
+
+    places: Tensor
+    held: dict[int, int]
+    groups: Tensor
+
+    def outside(self, groups: Collection[int]) -> Tensor:
+        """The items that are of none of these groups."""
+        return self.places[~torch.isin(self.groups[self.places], torch.tensor(sorted(groups)))]
+
+
 def _across_groups(
-    members: dict[int, Tensor],
-    groups: Tensor,
-    way: int,
-    shot: int,
-    queries: int,
-    draws: int,
-    generator: torch.Generator,
+    members: dict[int, _Grouped], way: int, shot: int, queries: int, draws: int, generator: torch.Generator
 ) -> Iterator[Episode]:
+    """Tasks, fewer than ``draws`` where groups cannot be dealt to the classes that were drawn."""
     labels = torch.tensor(list(members))
     for _ in range(draws):
         classes = labels[torch.randperm(len(labels), generator=generator)[:way]]
-        support = torch.stack(
-            [_examples(members[label], groups, shot, generator) for label in classes.tolist()]
-        )
-        shown = groups[support.flatten()]
-        queries_by_class = []
-        for label in classes.tolist():
-            places = members[label]
-            places = places[~torch.isin(groups[places], shown)]
-            queries_by_class.append(places[torch.randperm(len(places), generator=generator)[:queries]])
-        fewest = min(map(len, queries_by_class))
-        if fewest:
-            yield Episode(classes, support, torch.stack([places[:fewest] for places in queries_by_class]))
+        drawn = [members[label] for label in classes.tolist()]
+        asked = _dealt(drawn, shot, generator)
+        if asked is None:
+            continue
+        support = torch.stack([_some(grouped.outside(asked), shot, generator) for grouped in drawn])
+        shown = set(drawn[0].groups[support.flatten()].tolist())
+        left = [_some(grouped.outside(shown), queries, generator) for grouped in drawn]
+        fewest = min(map(len, left))
+        yield Episode(classes, support, torch.stack([places[:fewest] for places in left]))
 
 
-def _examples(places: Tensor, groups: Tensor, shot: int, generator: torch.Generator) -> Tensor:
-    """So many items of a class, of all its groups but one, drawn first, that is left to be asked about."""
-    spare, place = _spare(groups[places], shot)
-    left_out = spare[int(torch.randint(len(spare), (1,), generator=generator))]
-    others = places[place != left_out]
-    return others[torch.randperm(len(others), generator=generator)[:shot]]
-
-
-def _spare(groups: Tensor, shot: int) -> tuple[Tensor, Tensor]:
-    """The groups without which a class still has ``shot`` items, as indices into its groups, and the index of
-    each item's group (items,).
+def _dealt(drawn: Sequence[_Grouped], shot: int, generator: torch.Generator) -> set[int] | None:
+    """The groups of a task that are left to be asked about: one of each class, drawn so that all classes keep
+    ``shot`` items in other groups. A group that holds several classes serves them all. None where a class has
+    no such group.
     """
-    _, place, counts = torch.unique(groups, return_inverse=True, return_counts=True)
-    return (len(groups) - counts >= shot).nonzero().flatten(), place
+    asked: set[int] = set()
+    left = [len(grouped.places) for grouped in drawn]
+    for grouped in drawn:
+        if asked & grouped.held.keys():
+            continue
+        own = list(grouped.held)
+        for place in torch.randperm(len(own), generator=generator).tolist():
+            spared = [count - other.held.get(own[place], 0) for count, other in zip(left, drawn, strict=True)]
+            if min(spared) >= shot:
+                asked.add(own[place])
+                left = spared
+                break
+        else:
+            return None
+    return asked
+
+
+def _some(places: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """So many of the items, drawn, or all."""
+    return places[torch.randperm(len(places), generator=generator)[:count]]

@@ -145,12 +145,18 @@ def _draw(
         yield Episode(classes=classes, support=support, query=query)
 
 
-def stacked(tasks: Sequence[Episode]) -> list[Episode]:
-    """Tasks as values of several tasks of one size each, in their order but for the sizes."""
-    by_size: dict[tuple[int, ...], list[Episode]] = {}
-    for task in tasks:
-        by_size.setdefault((*task.support.shape, *task.query.shape), []).append(task)
-    return [Episode(*map(torch.stack, zip(*some, strict=True))) for some in by_size.values()]
+def stacked(tasks: Sequence[Episode]) -> list[tuple[Tensor, Episode]]:
+    """Tasks as values of several tasks of one size each, with the places of these in the list."""
+    by_size: dict[tuple[int, ...], list[int]] = {}
+    for place, task in enumerate(tasks):
+        by_size.setdefault((*task.support.shape, *task.query.shape), []).append(place)
+    return [
+        (
+            torch.tensor(places),
+            Episode(*map(torch.stack, zip(*(tasks[place] for place in places), strict=True))),
+        )
+        for places in by_size.values()
+    ]
 
 
 def episodes_at_once(
