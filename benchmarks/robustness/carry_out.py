@@ -13,7 +13,7 @@ from grids.running import Place, not_now
 from torch import Tensor
 
 from samekind import digits, open_data
-from samekind.attacks import APGD, FGSM, PGD, Attack, Classes, Linf, Region, Sequence, Square
+from samekind.attacks import APGD, FGSM, PGD, Attack, Classes, Linf, Region, Several, Square
 from samekind.attacks.objectives import Objective, cross_entropy, logit_ratio
 from samekind.data import Items, Sets, SplitSettings, prepare
 from samekind.evaluation.attacked_questions import Subject
@@ -42,7 +42,7 @@ def slow_pgd(region: Region, steps: int, _restarts: int) -> Attack:
 
 def sound(region: Region, steps: int, restarts: int) -> Attack:
     """What any of the attacks breaks is broken."""
-    return Sequence(
+    return Several(
         (
             PGD(region, steps=steps, restarts=restarts),
             APGD(region, steps=steps, objective=cross_entropy),

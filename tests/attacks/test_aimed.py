@@ -2,7 +2,7 @@
 
 import torch
 
-from samekind.attacks import APGD, PGD, PICTURES, Aimed, Linf, Logits, Sequence, logit_ratio
+from samekind.attacks import APGD, PGD, PICTURES, Aimed, Linf, Logits, Several, logit_ratio
 
 
 def test_every_likely_outcome_is_tried(trained):
@@ -30,5 +30,5 @@ def test_it_adds_to_a_sequence(trained):
     model, x, labels = trained
     goal, region = Logits(model, labels), Linf(0.1)
     plain = APGD(region, steps=10)(goal, x, limits=PICTURES)
-    both = Sequence((APGD(region, steps=10), Aimed(APGD(region, steps=10, objective=logit_ratio))))
+    both = Several((APGD(region, steps=10), Aimed(APGD(region, steps=10, objective=logit_ratio))))
     assert both(goal, x, limits=PICTURES).succeeded.sum() >= plain.succeeded.sum()

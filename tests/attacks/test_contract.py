@@ -26,10 +26,9 @@ from samekind.attacks import (
     Logits,
     Raised,
     RandomSearch,
-    Sequence,
+    Several,
     Square,
     Transfer,
-    WorstOf,
 )
 from samekind.errors import DataError
 
@@ -46,12 +45,14 @@ MADE = {
     "HopSkipJump": lambda model, labels: HopSkipJump(steps=3, draws=30),
     "PGD": lambda model, labels: PGD(REGION, steps=5, restarts=2),
     "RandomSearch": lambda model, labels: RandomSearch(Linf(0.3), tries=20),
-    "Sequence": lambda model, labels: Sequence(
+    "Several": lambda model, labels: Several(
         (FGSM(REGION), PGD(REGION, steps=5), RandomSearch(REGION, tries=3))
     ),
     "Square": lambda model, labels: Square(REGION, queries=50),
     "Transfer": lambda model, labels: Transfer(PGD(REGION, steps=5), Raised(Logits(noisy(model), labels))),
-    "WorstOf": lambda model, labels: WorstOf((PGD(REGION, steps=5), RandomSearch(REGION, tries=5))),
+    "Several, on all": lambda model, labels: Several(
+        (PGD(REGION, steps=5), RandomSearch(REGION, tries=5)), on_all=True
+    ),
 }
 
 
@@ -65,7 +66,7 @@ def noisy(model):
     return other
 
 
-@pytest.fixture(params=attacks.ATTACKS, scope="module")
+@pytest.fixture(params=(*attacks.ATTACKS, "Several, on all"), scope="module")
 def make(request):
     assert request.param in MADE, f"make a small {request.param} in MADE of this file"
     return MADE[request.param]

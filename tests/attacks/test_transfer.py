@@ -2,7 +2,7 @@
 
 import torch
 
-from samekind.attacks import PGD, PICTURES, Linf, Logits, Raised, Sequence, Transfer
+from samekind.attacks import PGD, PICTURES, Linf, Logits, Raised, Several, Transfer
 
 
 def test_the_model_itself_is_the_best_surrogate(trained):
@@ -22,5 +22,5 @@ def test_a_surrogate_knows_its_items_inside_a_sequence(trained):
     goal = Logits(model, labels)
     pgd = PGD(Linf(0.1), steps=10, random_start=False)
     first = PGD(Linf(0.1), steps=1, step=0.03)
-    both = Sequence((first, Transfer(pgd, goal)))(goal, x, limits=PICTURES)
+    both = Several((first, Transfer(pgd, goal)))(goal, x, limits=PICTURES)
     assert (both.succeeded >= pgd(goal, x, limits=PICTURES).succeeded).all()

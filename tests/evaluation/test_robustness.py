@@ -2,15 +2,18 @@
 its gradients.
 """
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import digits, prepare
 from samekind.encoders import MLP
 from samekind.errors import DataError
 from samekind.evaluation.raw_inputs import guaranteed_radii
-from samekind.evaluation.robustness import known_items, robustness, subject_of
+from samekind.evaluation.robustness import Budget, known_items, robustness, subject_of
 from samekind.evaluation.soundness import NOT_A_MEASURE
 from samekind.evaluation.under_attack import Strength
 from samekind.inference import settle
@@ -94,6 +97,35 @@ def test_a_space_that_hides_its_gradients_is_not_measured(sets, few_draws):
     [curve] = answer.curves
     assert not curve.soundness.is_sound
     assert all(row.note.startswith(NOT_A_MEASURE) for row in curve.rows[1:])
+
+
+def test_a_budget_makes_it_small_and_says_so(space, sets):
+    """No time at all: the fewest items and steps there are, and the first curve alone."""
+    told = []
+    answer = robustness(
+        space, sets.test, replace(STRENGTH, steps=15), name="test", budget=Budget(0.0), tell=told.append
+    )
+    assert [curve.measure for curve in answer.curves] == ["adversarial accuracy"]
+    assert (answer.items, answer.strength.steps) == (20, 10)
+    assert answer.notes[0].startswith("20 items and 10 steps, to end within about 1 second")
+    assert "no curve of: pair, similarity; neighbour, " in answer.notes[1]
+    assert answer.notes[1].endswith("class, similarity in Voronoi cells (--minutes)")
+    assert len(told) == 2
+    kept = robustness(
+        space, sets.test, STRENGTH, name="test", most=12, questions=["class"], budget=Budget(1e6), cells=False
+    )
+    assert (kept.items, kept.strength, kept.notes) == (12, STRENGTH, ())
+
+
+def test_every_head_has_its_cells(sets, few_draws):
+    space = space_by(MLP(inputs=64, hidden=[16], dimension=8), sets)
+    means = SupportMeans(dimension=8)
+    means.assign(space.classes, space.prototypes.vectors.detach())
+    space.auxiliary = AuxiliaryHead(Euclidean(), means)
+    answer = robustness(space, sets.test, Strength((0.1,), steps=2), name="test", most=8, questions=["class"])
+    heads = ["similarity", "auxiliary", "fused"]
+    assert [curve.kind for curve in answer.curves] == heads + heads
+    assert [curve.measure.startswith("Voronoi") for curve in answer.curves] == [False] * 3 + [True] * 3
 
 
 def test_without_a_threshold_pairs_are_left_out(space, sets):

@@ -53,6 +53,14 @@ def test_usual_epsilons_go_by_the_items(items, usual):
     assert robustness(space_of(items), items, settings).measured.strength.epsilons == usual["linf"]
 
 
+def test_what_is_named_is_kept():
+    """Without limit and steps there are three minutes; what is named does not shrink."""
+    assert RobustnessSettings().budget == (180.0, True, True)
+    assert RobustnessSettings(limit=50).budget is None
+    assert RobustnessSettings(steps=5, minutes=2).budget == (120.0, True, False)
+    assert RobustnessSettings(limit=50, minutes=2).budget == (120.0, False, True)
+
+
 @pytest.mark.parametrize(
     ("text", "epsilon"), [("8/255", 8 / 255), (" 0.3 ", 0.3), ("2", 2.0), ("1e-2", 0.01)]
 )

@@ -26,7 +26,7 @@ from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
 from samekind.attacks.pgd import PGD
 from samekind.attacks.random_search import RandomSearch
 from samekind.attacks.regions import L1, L2, Combined, Hull, Linf, Neighbours, Region, Scaled, Voronoi
-from samekind.attacks.several import Sequence, WorstOf
+from samekind.attacks.several import Several
 from samekind.attacks.square import Square
 from samekind.attacks.transfer import Transfer
 from samekind.attacks.untouched import untouched
@@ -34,7 +34,7 @@ from samekind.attacks.untouched import untouched
 #: The attacks there are.
 ATTACKS = (
     "APGD", "Aimed", "BIM", "CarliniWagner", "DeepFool", "FAB", "FGSM", "HopSkipJump", "PGD", "RandomSearch",
-    "Sequence", "Square", "Transfer", "WorstOf",
+    "Several", "Square", "Transfer",
 )  # fmt: skip
 
 __all__ = [
@@ -68,13 +68,12 @@ __all__ = [
     "Region",
     "Retrieval",
     "Scaled",
-    "Sequence",
+    "Several",
     "Shift",
     "Square",
     "Transfer",
     "Trials",
     "Voronoi",
-    "WorstOf",
     "carried_out",
     "column_limits",
     "cross_entropy",

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.attacks.goal import Goal, Part, reached
 from samekind.attacks.limits import Limits
+from samekind.attacks.regions.region import of
 from samekind.attacks.untouched import untouched
 from samekind.errors import DataError
 
@@ -88,10 +89,8 @@ def carried_out(
         return Attacked(clean, none.bool(), none.to(x), none.long())
     with untouched(goal.model):
         blocks = [
-            _block(inside, goal, part, items, limits, seed, distance)
-            for part, items in zip(
-                clean.split(BLOCK), torch.arange(len(x), device=x.device).split(BLOCK), strict=True
-            )
+            _block(inside, goal, of(clean, items), items, limits, seed, distance)
+            for items in torch.split(torch.arange(len(x), device=x.device), BLOCK)
         ]
     return Attacked(*(torch.cat(parts) for parts in zip(*blocks, strict=True)))
 

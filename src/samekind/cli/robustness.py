@@ -26,6 +26,27 @@ Epsilons = Annotated[
 Questions = Annotated[
     str, typer.Option("--ask", help="What to attack, separated by commas: class, pair, neighbour, enrolment.")
 ]
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        help="The time for all curves, about: where it is short, there are fewer items, steps or curves.",
+        min=0.1,
+        show_default="3, without --limit and --steps",
+    ),
+]
+Steps = Annotated[
+    int | None,
+    typer.Option(help="Steps of an attack.", min=1, show_default="50, or what fits into the time"),
+]
+Items = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        help="Attack at most this many items, drawn at random.",
+        min=2,
+        show_default="100, or what fits into the time",
+    ),
+]
 NoCells = Annotated[
     bool, typer.Option("--no-cells", help="Leave out attacks within Voronoi cells, which take longest.")
 ]
@@ -37,11 +58,12 @@ def robustness(
     to: Page = Path("robustness.html"),
     eps: Epsilons = None,
     norm: options.Norm = "linf",
-    steps: options.Steps = 50,
+    steps: Steps = None,
     restarts: options.Restarts = 1,
     ask: Questions = "class,pair,neighbour,enrolment",
     no_cells: NoCells = False,
-    limit: options.AttackedItems = 100,
+    limit: Items = None,
+    minutes: Minutes = None,
     fixed: options.FixedColumns = None,
     surrogate: options.Surrogate = None,
     seed: options.AttackSeed = 0,
@@ -70,6 +92,7 @@ def robustness(
         cells=not no_cells,
         fixed=tuple(fixed or ()),
         limit=limit,
+        minutes=minutes,
         seed=seed,
     )
     opened = open_space(space, device)
@@ -102,4 +125,4 @@ def _print(answer: "Withstood") -> None:
     title = f"{measured.items:,} items, {measured.norm}, epsilon {measured.unit} (95% intervals)"
     heads = ["question", "by", "measure", "before", "after", "checks"]
     print_table(table(title, heads, lines, texts=3))
-    print_messages(*(f"careful: {warning}" for warning in answer.warnings))
+    print_messages(*measured.notes, *(f"careful: {warning}" for warning in answer.warnings))

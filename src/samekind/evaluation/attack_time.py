@@ -1,7 +1,8 @@
-"""How long attacks on a space take at most, from a gradient that changes nothing."""
+"""How long attacks take at most, from a gradient that changes nothing, and how many fit into a time."""
 
 import time
 from collections.abc import Collection
+from typing import NamedTuple
 
 import torch
 
@@ -15,6 +16,16 @@ TIMED = 16
 CHECKS = 2
 #: PGD, and APGD on what it left right.
 ATTACKS = 2
+#: So many items and steps are attacked, however short the time: fewer say nothing.
+FEWEST_ITEMS, FEWEST_STEPS = 20, 10
+
+
+class Size(NamedTuple):
+    """How many items are attacked, with how many steps, and the seconds that takes at most."""
+
+    items: int
+    steps: int
+    seconds: float
 
 
 def most_seconds(
@@ -23,7 +34,7 @@ def most_seconds(
     """About how many seconds all curves take if no item is done early; attacks that succeed end sooner."""
     items = len(subject.labels)
     attacked = {
-        "class": items * (heads + cells),
+        "class": items * heads * (1 + cells),
         "pair": 2 * items,
         "neighbour": items,
         "enrolment": 2 * min(ENROLLED, items),
@@ -31,6 +42,23 @@ def most_seconds(
     strength = subject.strength
     rounds = ATTACKS * strength.steps * strength.restarts * (len(strength.epsilons) + CHECKS)
     return rounds * sum(attacked[question] for question in set(questions)) * _seconds_of_a_gradient(subject)
+
+
+def within(size: Size, seconds: float, *, fewer_items: bool, fewer_steps: bool) -> Size:
+    """What fits into a time: fewer items first, then fewer steps, where these may be changed.
+
+    >>> within(Size(100, 50, 600.0), 180.0, fewer_items=True, fewer_steps=True)
+    Size(items=30, steps=50, seconds=180.0)
+    >>> within(Size(100, 50, 6000.0), 180.0, fewer_items=True, fewer_steps=True)
+    Size(items=20, steps=10, seconds=240.0)
+    """
+    items, steps, _ = size
+    if fewer_items and size.seconds > seconds:
+        items = min(items, max(FEWEST_ITEMS, int(items * seconds / size.seconds)))
+    needed = size.seconds * items / size.items
+    if fewer_steps and needed > seconds:
+        steps = min(steps, max(FEWEST_STEPS, int(steps * seconds / needed)))
+    return Size(items, steps, needed * steps / size.steps)
 
 
 def _seconds_of_a_gradient(subject: Subject) -> float:

@@ -7,7 +7,11 @@ do more harm. The nearest raw input is the reference without training, each item
 keeps is guaranteed; in Voronoi cells it keeps everything.
 """
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -16,7 +20,7 @@ from samekind.data import Items, draw
 from samekind.data.drawing import at_most
 from samekind.decisions import Head, Kind
 from samekind.errors import DataError
-from samekind.evaluation.attack_time import most_seconds
+from samekind.evaluation.attack_time import Size, most_seconds, within
 from samekind.evaluation.attacked_questions import (
     Subject,
     class_curve,
@@ -47,7 +51,20 @@ NONE_KNOWN = (
     "{name}: expected items of classes that the space knows; it knows none of {classes}: give data of its "
     "own classes, or enrol these first (samekind enroll)"
 )
+FEWER = (
+    "{items:,} items and {steps} steps, to end within about {time}: intervals are wide, and a longer attack "
+    "may break more (--minutes, or --limit and --steps)"
+)
+LEFT_OUT = "for want of time there is no curve of: {titles} (--minutes)"
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
+
+
+class Budget(NamedTuple):
+    """The time for all curves, and what may be made smaller to keep it."""
+
+    seconds: float
+    fewer_items: bool = True
+    fewer_steps: bool = True
 
 
 def robustness(
@@ -62,51 +79,99 @@ def robustness(
     surrogate: MetricSpace | None = None,
     fixed: Sequence[str] = (),
     most: int = MOST,
+    budget: Budget | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Robustness:
     """The curves of a space about ``most`` items of known classes, drawn by the seed. ``cells`` adds attacks
     within Voronoi cells. Examples for the check of transfer come from the ``surrogate``, which knows the same
-    classes, or else from raw inputs. ``tell`` is called with how long it will take, and with the name of each
+    classes, or else from raw inputs. With a ``budget`` there are fewer items, steps and curves where all
+    would take longer; notes say so. ``tell`` is called with how long it will take, and with the name of each
     curve before it is made.
     """
+    began = time.monotonic()
     subject, _, notes = subject_of(
         space, items, strength, name=name, norm=norm, surrogate=surrogate, fixed=fixed, most=most
     )
     seconds = most_seconds(subject, questions, heads=len(heads(space)), cells=cells)
+    if budget is not None:
+        subject, seconds, note = _within(subject, seconds, budget)
+        notes += note
     tell(TIME.format(items=len(subject.labels), time=in_words(seconds)))
     curves: list[Curve] = []
     first: UnderAttack | None = None
-    for head in heads(space) if "class" in questions else ():
-        # In cells the first head alone: they take longest.
-        for in_cells in (False, True) if cells and not curves else (False,):
-            tell(f"attacking: class, {head}" + (" in Voronoi cells" if in_cells else ""))
-            curve, result = class_curve(subject, head, cells=in_cells)
-            curves.append(curve)
-            first = first or result
+    left_out: list[str] = []
+    for title, curve_of in _curves(subject, questions, cells, notes):
+        if curves and budget is not None and time.monotonic() - began > budget.seconds:
+            left_out.append(title)
+            continue
+        tell(f"attacking: {title}")
+        curve, result = curve_of()
+        curves.append(curve)
+        first = first or result
+    if left_out:
+        notes.append(LEFT_OUT.format(titles="; ".join(left_out)))
+    curves.sort(key=lambda curve: ASKED.index(curve.question))
+    radii = guaranteed_radii(subject.inputs.measured(subject.inputs.x), subject.labels, order=ORDERS[norm])
+    epsilons = (0.0, *strength.epsilons)
+    return Robustness(
+        items=len(subject.labels),
+        norm=norm,
+        unit=subject.inputs.unit,
+        strength=subject.strength,
+        curves=tuple(curves),
+        guaranteed=tuple(float((radii > epsilon).double().mean()) for epsilon in epsilons),
+        samples=None if first is None else _samples(subject, first),
+        notes=tuple(notes),
+    )
+
+
+def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, float, list[str]]:
+    """As many of the items and steps as the budget has time for, the seconds they take, and a note."""
+    whole = Size(len(subject.labels), subject.strength.steps, seconds)
+    size = within(whole, budget.seconds, fewer_items=budget.fewer_items, fewer_steps=budget.fewer_steps)
+    if size == whole:
+        return subject, seconds, []
+    chosen = at_most(whole.items, size.items, seed=subject.strength.seed).to(subject.labels.device)
+    fewer = replace(
+        subject,
+        inputs=subject.inputs._replace(x=subject.inputs.x[chosen]),
+        labels=subject.labels[chosen],
+        strength=replace(subject.strength, steps=size.steps),
+    )
+    note = FEWER.format(items=size.items, steps=size.steps, time=in_words(budget.seconds))
+    return fewer, size.seconds, [note]
+
+
+def _curves(
+    subject: Subject, questions: Sequence[Asked], cells: bool, notes: list[str]
+) -> Iterator[tuple[str, Callable[[], tuple[Curve, UnderAttack | None]]]]:
+    """The name of each curve and how it is made: one about each question first, cells last, since they take
+    longest. What cannot be asked is noted.
+    """
+    space = subject.space
+    by = heads(space) if "class" in questions else []
+    for head in by[:1]:
+        yield f"class, {head}", partial(class_curve, subject, head)
     asked: dict[Asked, tuple[Kind, Callable[[Subject, Kind], Curve]]] = {
         "pair": (space.kind_for("pairs"), pair_curve),
         "neighbour": (space.kind_for("neighbours"), neighbour_curve),
         "enrolment": (space.kind_for("pairs"), enrolment_curve),
     }
-    for question, (kind, curve_about) in asked.items():
+    for question, (kind, about) in asked.items():
         if question not in questions:
             continue
         if question != "neighbour" and kind not in space.decisions:
             notes.append(NO_THRESHOLD.format(question=question, kind=kind))
             continue
-        tell(f"attacking: {question}, {kind}")
-        curves.append(curve_about(subject, kind))
-    radii = guaranteed_radii(subject.inputs.measured(subject.inputs.x), subject.labels, order=ORDERS[norm])
-    return Robustness(
-        items=len(subject.labels),
-        norm=norm,
-        unit=subject.inputs.unit,
-        strength=strength,
-        curves=tuple(curves),
-        guaranteed=tuple(float((radii > epsilon).double().mean()) for epsilon in (0.0, *strength.epsilons)),
-        samples=None if first is None else _samples(subject, first),
-        notes=tuple(notes),
-    )
+        yield f"{question}, {kind}", partial(_alone, about, subject, kind)
+    for head in by[1:]:
+        yield f"class, {head}", partial(class_curve, subject, head)
+    for head in by if cells else []:
+        yield f"class, {head} in Voronoi cells", partial(class_curve, subject, head, cells=True)
+
+
+def _alone(about: Callable[[Subject, Kind], Curve], subject: Subject, kind: Kind) -> tuple[Curve, None]:
+    return about(subject, kind), None
 
 
 def known_items(space: MetricSpace, items: Items) -> tuple[Items, list[str]]:

@@ -16,7 +16,7 @@ from samekind.attacks import (
     Raised,
     RandomSearch,
     Region,
-    Sequence,
+    Several,
     Transfer,
     logit_ratio,
 )
@@ -47,7 +47,7 @@ def pgd_and_apgd(region: Region, steps: int, restarts: int) -> Attack:
     very sure.
     """
     by_ratio = APGD(region, steps=steps, restarts=restarts, objective=logit_ratio)
-    return Sequence((PGD(region, steps=steps, restarts=restarts), by_ratio))
+    return Several((PGD(region, steps=steps, restarts=restarts), by_ratio))
 
 
 @dataclass(frozen=True)

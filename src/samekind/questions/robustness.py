@@ -7,12 +7,14 @@ from typing import Any
 
 from samekind.data import PICTURES, Items
 from samekind.errors import SettingError, nearest
-from samekind.evaluation.robustness import MOST
+from samekind.evaluation.robustness import MOST, Budget
 from samekind.evaluation.robustness import robustness as measured
 from samekind.evaluation.robustness_curve import ASKED, NORMS, Asked, Norm, Robustness
 from samekind.evaluation.under_attack import Strength
 from samekind.space import MetricSpace
 
+#: Steps of an attack, and minutes that all curves may take, unless others are asked for.
+STEPS, MINUTES = 50, 3.0
 #: The epsilons that are tried if none are named, for pictures and in standard deviations.
 PIXEL_EPSILONS: dict[Norm, tuple[float, ...]] = {
     "linf": (2 / 255, 4 / 255, 8 / 255, 16 / 255, 32 / 255),
@@ -30,17 +32,28 @@ DEVIATION_EPSILONS: dict[Norm, tuple[float, ...]] = {
 class RobustnessSettings:
     """How to attack: without ``epsilons``, those that are usual for the items. ``limit`` is the number of
     items that are attacked, ``cells`` whether attacks within Voronoi cells are made, too.
+
+    Without ``limit`` and ``steps`` there are 100 items and 50 steps, or as many as three ``minutes`` are
+    enough for. What is given is kept; then there is no limit to the time, unless ``minutes`` are given, too.
     """
 
     norm: Norm = "linf"
     epsilons: tuple[float, ...] = ()
-    steps: int = 50
+    steps: int | None = None
     restarts: int = 1
     questions: tuple[Asked, ...] = ASKED
     cells: bool = True
     fixed: tuple[str, ...] = ()
-    limit: int = MOST
+    limit: int | None = None
+    minutes: float | None = None
     seed: int = 0
+
+    @property
+    def budget(self) -> Budget | None:
+        """The time for all curves; None where it does not matter."""
+        free = self.limit is None, self.steps is None
+        minutes = MINUTES if self.minutes is None and all(free) else self.minutes
+        return None if minutes is None else Budget(60 * minutes, *free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,14 +106,15 @@ def robustness(
     measures = measured(
         space,
         items,
-        Strength(epsilons, settings.steps, settings.restarts, settings.seed),
+        Strength(epsilons, settings.steps or STEPS, settings.restarts, settings.seed),
         name=items.name,
         norm=settings.norm,
         questions=settings.questions,
         cells=settings.cells,
         surrogate=surrogate,
         fixed=settings.fixed,
-        most=settings.limit,
+        most=settings.limit or MOST,
+        budget=settings.budget,
         tell=tell,
     )
     return Withstood(items.name, measures)

@@ -19,11 +19,10 @@ from samekind.attacks import (
     Linf,
     Neighbours,
     RandomSearch,
-    Sequence,
+    Several,
     Square,
     Transfer,
     Voronoi,
-    WorstOf,
 )
 from samekind.attacks.goals import NONE, Enrolments, NoneOfThese, Retrieval, Shift, Trials
 from samekind.errors import SettingError
@@ -41,10 +40,10 @@ MADE = {
     "HopSkipJump": lambda goal: HopSkipJump(steps=2, draws=20),
     "PGD": lambda goal: PGD(REGION, steps=4),
     "RandomSearch": lambda goal: RandomSearch(REGION, tries=10),
-    "Sequence": lambda goal: Sequence((FGSM(REGION), PGD(REGION, steps=4))),
+    "Several": lambda goal: Several((FGSM(REGION), PGD(REGION, steps=4))),
     "Square": lambda goal: Square(REGION, queries=20),
     "Transfer": lambda goal: Transfer(PGD(REGION, steps=4), goal),
-    "WorstOf": lambda goal: WorstOf((FGSM(REGION), PGD(REGION, steps=4))),
+    "Several, on all": lambda goal: Several((FGSM(REGION), PGD(REGION, steps=4)), on_all=True),
 }
 
 
@@ -63,7 +62,7 @@ def goals(known):
     yield x, Shift(space, z)
 
 
-@pytest.mark.parametrize("name", attacks.ATTACKS)
+@pytest.mark.parametrize("name", [*attacks.ATTACKS, "Several, on all"])
 def test_an_attack_serves_every_goal(known, name):
     assert name in MADE, f"make a small {name} in MADE of this file"
     for x, goal in goals(known):
