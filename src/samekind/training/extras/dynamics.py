@@ -99,7 +99,8 @@ class Dynamics(nn.Module):
         """
         if not self.values:
             return {}
-        columns = torch.stack(self.values).T.tolist()
+        device = self.values[-1].device  # those of a checkpoint are on the CPU
+        columns = torch.stack([values.to(device) for values in self.values]).T.tolist()
         entry: dict[str, Any] = {"steps": self.steps}
         for name, column in zip(DYNAMICS, columns, strict=True):
             entry[name] = [value if math.isfinite(value) else None for value in column]
