@@ -2,9 +2,11 @@
 
 import inspect
 import math
+import time
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 
 from samekind import prototypes, similarities
@@ -14,6 +16,7 @@ from samekind.encoders import MLP
 from samekind.errors import SettingError, SpaceError
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import (
+    Cosine,
     Dot,
     Euclidean,
     FixedScale,
@@ -491,6 +494,48 @@ def test_enrolling_takes_no_gradient_and_keeps_the_type():
     assert space.prototypes.vectors.dtype == torch.double
     assert space.prototypes.vectors.is_leaf
     assert isinstance(space.prototypes.vectors, nn.Parameter)
+
+
+def test_many_classes_at_once_are_as_one_by_one(kind):
+    examples = {"dog": random(2, 4), "bee": random(3, 4) + 1, "eel": random(1, 4) - 1}
+    together, alone = a_space(kind=kind), a_space(kind=kind)
+    together.enroll_classes(examples, replace=True)
+    for name, z in examples.items():
+        alone.enroll(name, z, replace=True)
+    assert together.classes == alone.classes == [*CLASSES, "dog", "eel"]
+    assert together.enrolled == alone.enrolled == ["dog", "bee", "eel"]
+    assert torch.equal(together.prototypes.vectors, alone.prototypes.vectors)
+    assert together.prototypes.counts == alone.prototypes.counts
+
+
+def test_all_classes_are_enrolled_or_none(kind):
+    space = a_space(kind=kind)
+    before = space.prototypes.vectors.clone()
+    for wrong in ({"bee": random(2, 4)}, {"eel": torch.full((1, 4), torch.nan)}):
+        with pytest.raises(SpaceError):
+            space.enroll_classes({"dog": random(2, 4), **wrong})
+    with pytest.raises(SettingError, match="class names must differ"):
+        space.enroll_classes({"M\u00f6we": random(2, 4), "Mo\u0308we": random(2, 4)})
+    assert (space.classes, space.enrolled) == (CLASSES, [])
+    assert torch.equal(space.prototypes.vectors, before)
+
+
+def test_thousands_of_classes_are_enrolled_and_named_exactly_and_soon():
+    """As quick as the arithmetic: nothing is done class by class but the mean of its examples."""
+    generator = torch.Generator().manual_seed(0)
+    centres = torch.randn(5000, 32, generator=generator)
+    examples = centres[:, None] + 0.3 * torch.randn(5000, 5, 32, generator=generator)
+    space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=32)).eval()
+    space.balances = {"similarity": Balance(0.1, "made up")}
+    began = time.process_time()
+    space.enroll_classes({str(number): z for number, z in enumerate(examples)})
+    asked = centres[:500] + 0.3 * torch.randn(500, 32, generator=generator)
+    with torch.no_grad():
+        named = space.classify(asked)
+    assert time.process_time() - began < 3
+    best = F.normalize(asked) @ F.normalize(examples.mean(1)).T
+    assert named.classes == [str(place) for place in best.argmax(1).tolist()]
+    torch.testing.assert_close(named.scores, best)
 
 
 @pytest.mark.parametrize("shape", [(4,), (0, 4), (2, 3), (2, 5), (1, 2, 4), ()])

@@ -4,7 +4,7 @@ Everything but `MetricSpace.embed` takes embeddings, so an item is encoded once 
 of arguments is always prototype, enrolment or query first, item second.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -33,11 +33,12 @@ from samekind.decisions import (
 from samekind.errors import DataError, PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes
-from samekind.prototypes.classes import example_counts
+from samekind.prototypes.classes import example_counts, put_means
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all, score_enrolled
 from samekind.taxonomy import Descent, Tree, grown, renamed
 
 A_NAME = 'the name of a class, such as "7"'
+ALREADY = 'the class "{}" is already there; ask to replace it, or choose another name'
 
 
 class Classification(NamedTuple):
@@ -191,6 +192,11 @@ class MetricSpace(nn.Module):
             probabilities = self.temperatures[head].probabilities(mixed(logits))
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
+    def bonuses(self, kind: Kind) -> Tensor:
+        """What `classify` adds to the scores of each class, (classes,): 0 for those that were trained on."""
+        bonus, enrolled = self.balances[kind].bonus if kind in self.balances else 0.0, set(self.enrolled)
+        return torch.tensor([bonus * (name in enrolled) for name in self.prototypes.classes])
+
     def log_probabilities(self, z: Tensor, *, head: Head = "similarity", kind: Kind | None = None) -> Tensor:
         """The logarithm of the uncalibrated probabilities: (n, d) -> (n, classes)."""
         return mixed(torch.stack([logits for _, logits in self._answers(z, head, kind)]))
@@ -203,32 +209,28 @@ class MetricSpace(nn.Module):
         If the space has a tree, a class that is not in it becomes a leaf ``under`` that node; without one,
         under the deepest inner node that has more than half of its probability among the known classes.
         """
-        expect(name, str, A_NAME)
-        expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
-        if z.ndim != 2 or not len(z) or z.shape[1] != self.prototypes.dimension:
-            expected = f"(examples, {self.prototypes.dimension}), at least one example"
-            raise SpaceError(
-                f'to enrol "{name}": expected embeddings of shape {expected}, got {tuple(z.shape)}'
-            )
-        if not z.isfinite().all():
-            raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
-        [name] = spelt_as([name], self.prototypes.classes)
-        names, vectors = self.classes, self.prototypes.vectors.detach()
-        counts = example_counts(self.prototypes)
-        mean = z.detach().mean(0).to(vectors).expand(1, self.prototypes.count, -1)
-        if name in names and not replace:
-            raise SpaceError(
-                f'the class "{name}" is already there; ask to replace it, or choose another name'
-            )
-        self.tree = self._tree_with(name, z, under)
-        self.enrolled = [*(other for other in self.enrolled if other != name), name]
-        if name not in names:
-            self.prototypes.assign([*names, name], torch.cat([vectors, mean]), [*counts, len(z)])
-            return
-        index = names.index(name)
-        counts[index] = len(z)
-        self.prototypes.assign(names, torch.cat([vectors[:index], mean, vectors[index + 1 :]]), counts)
-        self._drop_from_auxiliary(name)
+        self.enroll_classes({name: z}, replace=replace, under=under)
+
+    def enroll_classes(
+        self, examples: Mapping[str, Tensor], *, replace: bool = False, under: str | None = None
+    ) -> None:
+        """Enrol many classes at once, each from its own embeddings (k, d); all of them, or none. In a tree
+        they are placed by the classes that were known before.
+        """
+        for name, z in examples.items():
+            self._expect_examples(name, z)
+        names, known = spelt_as(list(examples), self.prototypes.classes), set(self.prototypes.classes)
+        again = [name for name in names if name in known]
+        if again and not replace:
+            raise SpaceError(ALREADY.format(again[0]))
+        tree = self.tree
+        for name, z in zip(names, examples.values(), strict=True):
+            tree = self._tree_with(tree, name, z, under)
+        put_means(self.prototypes, names, [z.detach() for z in examples.values()])
+        self.tree, new = tree, set(names)
+        self.enrolled = [*(name for name in self.enrolled if name not in new), *names]
+        for name in again:
+            self._drop_from_auxiliary(name)
 
     def remove(self, name: str) -> None:
         """Forget a class."""
@@ -322,22 +324,33 @@ class MetricSpace(nn.Module):
         space.levels = record.levels
         return space.eval()
 
-    def _tree_with(self, name: str, z: Tensor, under: str | None) -> Tree | None:
+    def _expect_examples(self, name: str, z: Tensor) -> None:
+        """Raises SpaceError for examples that no class can be made of."""
+        expect(name, str, A_NAME)
+        expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
+        if z.ndim != 2 or not len(z) or z.shape[1] != self.prototypes.dimension:
+            expected = f"(examples, {self.prototypes.dimension}), at least one example"
+            shapes = f"of shape {expected}, got {tuple(z.shape)}"
+            raise SpaceError(f'to enrol "{name}": expected embeddings {shapes}')
+        if not z.isfinite().all():
+            raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
+
+    def _tree_with(self, tree: Tree | None, name: str, z: Tensor, under: str | None) -> Tree | None:
         """The tree with a class that is enrolled from examples; None without a tree."""
-        if self.tree is None:
+        if tree is None:
             if under is not None:
                 raise SpaceError(f'this space has no tree, so "{name}" cannot stand under "{under}"')
             return None
-        if name in self.tree:
-            above = self.tree.parent(name)
+        if name in tree:
+            above = tree.parent(name)
             if under not in (None, above):
                 raise SpaceError(f'"{name}" stands under "{above}" in the tree, not under "{under}"')
-            return self.tree
+            return tree
         if under is None and self.classes:
             likely = self.classify(z.detach().mean(0, keepdim=True).to(self.prototypes.vectors))
-            way = Descent(self.tree, self.classes, likely.probabilities)
+            way = Descent(tree, self.classes, likely.probabilities)
             [under] = way.names(way.inner(0.5))
-        return grown(self.tree, name, under=under or self.tree.root)
+        return grown(tree, name, under=under or tree.root)
 
     def _answers(self, z: Tensor, head: Head, kind: Kind | None) -> list[tuple[Tensor, Tensor]]:
         """The scores and the logits of a head; for the fused one, of both heads."""
@@ -369,10 +382,9 @@ class MetricSpace(nn.Module):
 
     def _balanced(self, scores: Tensor, kind: Kind) -> Tensor:
         """Scores (n, classes) with the bonus of the enrolled classes."""
-        balance = self.balances.get(kind)
-        if balance is None or not self.enrolled:
+        if kind not in self.balances or not self.enrolled:
             return scores
-        return scores + balance.bonus * scores.new_tensor([name in self.enrolled for name in self.classes])
+        return scores + self.bonuses(kind).to(scores)
 
     def _known(self, name: str) -> str:
         """A class as the space spells it, however the accents of its name are stored."""

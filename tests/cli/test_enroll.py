@@ -161,3 +161,42 @@ def test_knows_a_name_however_its_accents_are_stored(samekind, run, sevens):
     assert "is already there; ask to replace it" in refused.err
     assert samekind("enroll", "u\u0308", "--remove", "--space", run).status == 0
     assert "\u00fc" not in MetricSpace.load(run / "space").classes
+
+
+def test_every_class_of_a_folder_in_one_go(samekind, run, folders):
+    before = MetricSpace.load(run / "space")
+    answer = samekind("enroll", "--classes", folders, "--space", run, "--replace", "--json")
+    assert (answer.status, answer.err) == (0, "")
+    told = json.loads(answer.out)
+    names = sorted(path.name for path in folders.iterdir() if path.is_dir())
+    assert sorted(told["examples"]) == names
+    assert set(told["replaced"]) == set(names) & set(before.classes)
+    after = MetricSpace.load(run / "space")
+    assert set(after.classes) == set(before.classes) | set(names)
+    place = after.classes.index("7")
+    expected = embed_files(before, sorted((folders / "7").glob("*.png"))).mean(0)
+    torch.testing.assert_close(after.prototypes.vectors[place, 0], expected)
+    refused = samekind("enroll", "--classes", folders, "--space", run)
+    assert refused.status == 2
+    assert "is already there; ask to replace it (--replace)" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["seven", "--classes", "x"], "--classes names the classes itself: leave out the name"),
+        ([], "name the class and give a few examples of it, or many classes by --classes DATA"),
+    ],
+)
+def test_one_class_or_many(samekind, run, more, says):
+    answer = samekind("enroll", *more, "--space", run)
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err.startswith(f"samekind: {says}")
+
+
+def test_many_classes_need_labels(samekind, run, sevens, tmp_path):
+    (tmp_path / "loose").mkdir()
+    shutil.copy(sevens[0], tmp_path / "loose.png")
+    answer = samekind("enroll", "--classes", tmp_path / "loose.png", "--space", run)
+    assert answer.status == 2
+    assert "every item needs a label" in answer.err

@@ -10,8 +10,8 @@ from samekind.errors import SettingError
 
 
 def enroll(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the class.")],
     space: SpaceFolder,
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The name of the class.")] = None,
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILES…", help="Its examples: files, folders or tables.")
     ] = None,
@@ -29,11 +29,25 @@ def enroll(
             show_default="above the classes most like it",
         ),
     ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            "--classes",
+            metavar="DATA",
+            help="Add every class of these items instead: a folder of class folders, or a table with labels.",
+        ),
+    ] = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
 ) -> None:
-    """Add a class to a space from a few examples; nothing is trained and no other class changes."""
+    """Add a class to a space from a few examples, or with --classes many; nothing is trained and no other
+    class changes.
+    """
+    if classes is not None:
+        _check_alone(name, remove=remove, under=under)
+        _enroll_classes(space, classes, out, replace, device, skip_unreadable, as_json)
+        return
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_text
     from samekind.cli.progress_bar import bar
@@ -42,6 +56,8 @@ def enroll(
     from samekind.questions.enroll import remove_class, spelt_name
     from samekind.training import RunFolder
 
+    if name is None:
+        raise SettingError("name the class and give a few examples of it, or many classes by --classes DATA")
     _check_options(name, files, replace=replace, remove=remove, under=under)
     folder = out or RunFolder(space).space_folder()
     with changing(folder) as save:
@@ -77,3 +93,45 @@ def _check_options(
         raise SettingError("--remove forgets a class: give its name, no files, no --replace and no --under")
     if not remove and not files:
         raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')
+
+
+def _check_alone(name: str | None, *, remove: bool, under: str | None) -> None:
+    if name is not None or remove or under:
+        raise SettingError(
+            "--classes names the classes itself: leave out the name, the files, --remove and --under"
+        )
+
+
+def _enroll_classes(
+    space: Path,
+    data: str,
+    out: Path | None,
+    replace: bool,
+    device: str,
+    skip_unreadable: bool,
+    as_json: bool,
+) -> None:
+    """Every class of labelled items, in one go."""
+    from samekind import questions
+    from samekind.cli.output import print_json, print_messages, print_text
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
+    from samekind.questions.changing import changing
+    from samekind.training import RunFolder
+
+    folder = out or RunFolder(space).space_folder()
+    with changing(folder) as save:
+        opened = open_space(space, device)
+        items = opened.read([data], skip_unreadable=skip_unreadable)
+        answer = questions.enroll_classes(opened.space, items, replace=replace, progress=bar)
+        save(opened.space)
+    if as_json:
+        print_json({"space": str(folder), **answer.to_json()})
+        return
+    replaced = f", {len(answer.replaced):,} of them known before" if answer.replaced else ""
+    print_text(
+        f"{len(answer.examples):,} classes are enrolled{replaced}; the space in {folder} knows "
+        f"{answer.classes:,}."
+    )
+    if answer.stale is not None:
+        print_messages(f"careful: {answer.stale}: samekind calibrate {folder} DATA --open-set")

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from samekind.data.words import composed
 from samekind.errors import SettingError
 
 #: How the scores of several vectors become one.
@@ -104,6 +105,24 @@ def checked_counts(counts: Sequence[int] | None, classes: Sequence[str]) -> list
 def example_counts(prototypes: Prototypes) -> list[int]:
     """How many examples the vectors of each class were made from, 0 for many or an unknown number."""
     return [0] * len(prototypes.classes) if prototypes.counts is None else list(prototypes.counts)
+
+
+def put_means(prototypes: Prototypes, names: Sequence[str], examples: Sequence[Tensor]) -> None:
+    """Make the means of examples (k, d) the vectors of classes, known ones or new ones behind them. Raises
+    SettingError for a name that is there twice, be it that its accents are stored in another way.
+    """
+    if len({composed(name) for name in names}) < len(names):
+        raise SettingError("class names must differ, got one of them twice: " + ", ".join(sorted(names)[:10]))
+    places = {name: place for place, name in enumerate(prototypes.classes)}
+    rows = [places.setdefault(name, len(places)) for name in names]
+    vectors, counts = prototypes.vectors.detach(), example_counts(prototypes)
+    new = len(places) - len(vectors)
+    counts, vectors = counts + [0] * new, torch.cat([vectors, vectors.new_zeros(new, *vectors.shape[1:])])
+    means = torch.stack([z.mean(0).to(vectors) for z in examples])
+    vectors[rows] = means[:, None].expand(-1, vectors.shape[1], -1)
+    for row, z in zip(rows, examples, strict=True):
+        counts[row] = len(z)
+    prototypes.assign(list(places), vectors, counts)
 
 
 def check_vectors(

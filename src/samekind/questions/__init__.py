@@ -15,7 +15,7 @@ from samekind.questions.cluster import cluster
 from samekind.questions.compare import compare
 from samekind.questions.dynamics import dynamics
 from samekind.questions.embed import embed
-from samekind.questions.enroll import enroll, remove_class
+from samekind.questions.enroll import enroll, enroll_classes, remove_class
 from samekind.questions.evaluate import evaluate_items, evaluate_run, evaluate_trials
 from samekind.questions.evaluate_against import evaluate_against
 from samekind.questions.identify import identify
@@ -45,6 +45,7 @@ __all__ = [
     "dynamics",
     "embed",
     "enroll",
+    "enroll_classes",
     "evaluate_against",
     "evaluate_items",
     "evaluate_run",

@@ -1,13 +1,13 @@
 """A new class from a few examples, and a class removed."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from samekind.data import Collection
 from samekind.data.words import spelt_as
-from samekind.errors import SettingError, SpaceError
+from samekind.errors import DataError, SettingError, SpaceError
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
 from samekind.space import MetricSpace
@@ -58,14 +58,20 @@ class Enrolled:
 
 def spelt_name(space: MetricSpace, name: str, *, replace: bool = False) -> str:
     """The name of a class to enrol, as the space spells it; a known one only if it is to be replaced."""
-    if not name.strip():
+    return spelt_names(space, [name], replace=replace)[0]
+
+
+def spelt_names(space: MetricSpace, names: Sequence[str], *, replace: bool) -> list[str]:
+    """The same for many classes."""
+    if not all(name.strip() for name in names):
         raise SettingError("a class needs a name; got an empty one")
-    [name] = spelt_as([name], space.classes)
-    if name in space.classes and not replace:
+    names, known = spelt_as(names, space.classes), set(space.classes)
+    again = [name for name in names if name in known]
+    if again and not replace:
         raise SpaceError(
-            f'the class "{name}" is already there; ask to replace it (--replace), or choose another name'
+            f'the class "{again[0]}" is already there; ask to replace it (--replace), or choose another name'
         )
-    return name
+    return names
 
 
 def enroll(
@@ -91,6 +97,57 @@ def enroll(
     above = space.tree.parent(name) if space.tree is not None else None
     several, stale = _several_labels(name, items.labels), _stale(space, name, done)
     return Enrolled(name, done, len(items.ids), tuple(space.classes), several, stale, above)
+
+
+@dataclass(frozen=True)
+class EnrolledClasses:
+    """Classes that were enrolled at once, with how many examples each was made from; ``replaced`` are those
+    that were known before. ``classes`` is how many the space knows now, ``stale`` as in `Enrolled`.
+    """
+
+    examples: Mapping[str, int]
+    replaced: tuple[str, ...]
+    classes: int
+    stale: str | None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What to know before the classes are used."""
+        return () if self.stale is None else (self.stale,)
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "examples": dict(self.examples),
+            "replaced": self.replaced,
+            "classes": self.classes,
+            "warning": self.stale,
+        }
+
+
+def enroll_classes(
+    space: MetricSpace, items: Collection, *, replace: bool = False, progress: Progress = silent
+) -> EnrolledClasses:
+    """Add every class of labelled items to the space, all of them or none. Raises DataError for an item
+    without a label.
+    """
+    without = [id for id, label in zip(items.ids, items.labels, strict=True) if label is None]
+    if without:
+        raise DataError(
+            f"to enrol classes, every item needs a label: {without[0]} has none; give a folder with a folder "
+            "for each class, or a table with a column of labels"
+        )
+    rows: dict[str, list[int]] = {}
+    for row, label in enumerate(items.labels):
+        rows.setdefault(str(label), []).append(row)
+    spelt, known = spelt_names(space, list(rows), replace=replace), set(space.classes)
+    z = embedded(space, items.inputs, title="enrol", progress=progress)
+    replaced = tuple(name for name in spelt if name in known)
+    space.enroll_classes({name: z[places] for name, places in rows.items()}, replace=replace)
+    named = spelt[0] if len(spelt) == 1 else f"{spelt[0]} and {len(spelt) - 1:,} more"
+    done = "replaced" if len(replaced) == len(spelt) else "added"
+    counts = {name: len(places) for name, places in zip(spelt, rows.values(), strict=True)}
+    return EnrolledClasses(counts, replaced, len(space.classes), _stale(space, named, done))
 
 
 def remove_class(space: MetricSpace, name: str) -> Enrolled:

@@ -79,9 +79,7 @@ def known_bars(space: MetricSpace, queries: Tensor, *, kind: Kind | None = None)
     """
     kind = kind or space.kind_for("classes")
     bonus = space.balances[kind].bonus if kind in space.balances else 0.0
-    enrolled = torch.tensor(
-        [bonus * (name in space.enrolled) for name in space.classes], device=queries.device
-    )
     with torch.no_grad():
-        scores = space.score_classes(queries.flatten(0, 1), kind=kind) + enrolled - bonus
+        scores = space.score_classes(queries.flatten(0, 1), kind=kind)
+        scores = scores + space.bonuses(kind).to(scores) - bonus
     return scores.amax(1).reshape(queries.shape[:2])
