@@ -34,7 +34,7 @@ from torch import Tensor, nn
 
 from samekind.data import Items
 from samekind.evaluation.few_shot import few_shot as evaluate_few_shot
-from samekind.evaluation.task_heads import task_scores
+from samekind.evaluation.task_heads import head_scores
 from samekind.prototypes import SupportMeans
 from samekind.recipes.few_shot import few_shot as few_shot_run
 from samekind.samplers import Episode, episodes_at_once
@@ -107,7 +107,7 @@ def equality(items: Items, *, way: int, tasks: int, device: str) -> dict[str, fl
     for shot in SHOTS:
         drawn = drawn_for(items, way=way, shot=shot, tasks=tasks)
         with torch.no_grad():
-            ours = task_scores(space, items.inputs, drawn)  # type: ignore[arg-type]
+            ours = head_scores(space, items.inputs, drawn)  # type: ignore[arg-type]
             for scores, (support, labels, queries, _) in zip(ours, ready(items, drawn), strict=True):
                 peer.process_support_set(support, labels)
                 theirs = peer(queries)

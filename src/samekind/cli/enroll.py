@@ -8,35 +8,40 @@ import typer
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
 from samekind.errors import SettingError
 
+Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The name of the class.")]
+Files = Annotated[
+    list[str] | None, typer.Argument(metavar="FILES…", help="Its examples: files, folders or tables.")
+]
+Out = Annotated[Path | None, typer.Option(help="Save the space here.", show_default="the same folder")]
+Under = Annotated[
+    str | None,
+    typer.Option(
+        "--under",
+        metavar="NODE",
+        help="The node of the tree that the class stands under.",
+        show_default="above the classes most like it",
+    ),
+]
+Classes = Annotated[
+    str | None,
+    typer.Option(
+        "--classes",
+        metavar="DATA",
+        help="Add every class of these items instead: a folder of class folders, or a table with labels.",
+        show_default="one class",
+    ),
+]
+
 
 def enroll(
     space: SpaceFolder,
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="The name of the class.")] = None,
-    files: Annotated[
-        list[str] | None, typer.Argument(metavar="FILES…", help="Its examples: files, folders or tables.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Save the space here.", show_default="the same folder")
-    ] = None,
+    name: Name = None,
+    files: Files = None,
+    out: Out = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a known class.")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="Remove the class instead.")] = False,
-    under: Annotated[
-        str | None,
-        typer.Option(
-            "--under",
-            metavar="NODE",
-            help="The node of the tree that the class stands under.",
-            show_default="above the classes most like it",
-        ),
-    ] = None,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            "--classes",
-            metavar="DATA",
-            help="Add every class of these items instead: a folder of class folders, or a table with labels.",
-        ),
-    ] = None,
+    under: Under = None,
+    classes: Classes = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
