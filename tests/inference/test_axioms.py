@@ -25,14 +25,14 @@ def embeddings(count=9, seed=0):
 
 
 @pytest.mark.parametrize("order", ["one", "mean", "max"])
-def test_a_learned_score_becomes_the_probability_of_two_kinds(order):
+def test_a_learned_score_becomes_the_probability_of_two_kinds(order, memory_budget):
     space, z = a_space(), embeddings(6)
     with torch.no_grad():
         score = [[space.score(a[None], b[None]).double().item() for b in z] for a in z]
     both = {"one": lambda a, b: a, "mean": lambda a, b: (a + b) / 2, "max": max}[order]
     logits = torch.tensor([[both(score[i][j], score[j][i]) for j in range(6)] for i in range(6)])
     expected = metric_breaches(1 - logits.double().sigmoid())
-    result = metric_axioms(space, z, order=order, memory_budget=100)
+    result = metric_axioms(space, z, order=order)
     for one, other in zip(result, expected, strict=True):
         assert one[:5] == pytest.approx(other[:5], abs=1e-6)
     assert (result.asymmetry.most == 0) == (order != "one")

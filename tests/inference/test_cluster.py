@@ -128,12 +128,12 @@ def test_refuses_an_impossible_number_of_groups(groups):
         cluster(ITEMS.inputs, groups=groups)
 
 
-@pytest.mark.parametrize("memory_budget", [1, 100, 10**6])
+@pytest.mark.parametrize("memory_budget", [1, 100, 10**6], indirect=True)
 @pytest.mark.parametrize("name", similarities.SIMILARITIES)
 def test_items_go_to_the_most_similar_centre_the_first_argument(name, memory_budget):
     space, centres, z = a_space(a_similarity(name)), drawn(5, 3), drawn(12, 3, seed=1)
     for kind in space.kinds:
-        result = assign_by_similarity(space, centres, z, kind=kind, memory_budget=memory_budget)
+        result = assign_by_similarity(space, centres, z, kind=kind)
         with torch.no_grad():
             scores = [[float(space.score(c[None], item[None], kind=kind)) for c in centres] for item in z]
         assert result.tolist() == [row.index(max(row)) for row in scores]
@@ -145,9 +145,9 @@ def test_with_distances_and_centres_of_k_means_it_is_the_assignment_of_k_means()
     assert torch.equal(assign_by_similarity(a_space(Euclidean()), result.centres, z), result.assigned)
 
 
-def test_equally_similar_centres_go_to_the_first():
+def test_equally_similar_centres_go_to_the_first(memory_budget):
     space, z = a_space(Dot()), drawn(4, 3)
-    assert assign_by_similarity(space, torch.zeros(3, 3), z, memory_budget=1).tolist() == [0, 0, 0, 0]
+    assert assign_by_similarity(space, torch.zeros(3, 3), z).tolist() == [0, 0, 0, 0]
     assert assign_by_similarity(space, torch.zeros(3, 3), z[:0]).tolist() == []
     with pytest.raises(SpaceError, match="expected at least one centre"):
         assign_by_similarity(space, torch.empty(0, 3), z)

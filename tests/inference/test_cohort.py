@@ -45,7 +45,7 @@ def standardised(value, strangers, form, top):
 
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
-def test_the_items_are_first_or_second(kind):
+def test_the_items_are_first_or_second(kind, memory_budget):
     space = a_space()
     for side in ("first", "second"):
         result = cohort_scores(space, Z, COHORT, kind=kind, side=side)
@@ -54,8 +54,6 @@ def test_the_items_are_first_or_second(kind):
             for z in Z
         ]
         torch.testing.assert_close(result, torch.tensor(expected))
-        small = cohort_scores(space, Z, COHORT, kind=kind, side=side, memory_budget=1)
-        torch.testing.assert_close(small, result)
 
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])

@@ -53,12 +53,12 @@ def test_the_kernel_is_both_orders_of_every_pair(symmetrise, kind):
 
 
 @pytest.mark.parametrize("similarity", [None, Euclidean()])
-@pytest.mark.parametrize("memory_budget", [1, 500, None])
+@pytest.mark.parametrize("memory_budget", [1, 500, None], indirect=True)
 def test_blocks_cover_every_ordered_pair_once(monkeypatch, similarity, memory_budget):
     monkeypatch.setattr(kernels, "STRIP", 3)
     space, z = a_space(similarity), embeddings(8)
     seen, values = torch.zeros(8, 8), torch.empty(8, 8)
-    for rows, columns, block in kernel_blocks(space, z, memory_budget=memory_budget):
+    for rows, columns, block in kernel_blocks(space, z):
         seen[rows, columns] += 1
         values[rows, columns] = block
     assert (seen == 1).all()

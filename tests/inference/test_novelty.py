@@ -29,9 +29,9 @@ def embeddings(count, seed, shift=0.0):
 
 
 @pytest.mark.parametrize("kind", ["similarity", "cosine", "fused"])
-def test_by_classes_it_is_minus_the_best_score_prototype_first(kind):
+def test_by_classes_it_is_minus_the_best_score_prototype_first(kind, memory_budget):
     space, z = a_space(), embeddings(6, 0)
-    result = prototype_novelty(space, z, kind=kind, memory_budget=100)
+    result = prototype_novelty(space, z, kind=kind)
     with torch.no_grad():
         for item, value in zip(z, result, strict=True):
             scores = [

@@ -25,7 +25,6 @@ def metric_axioms(
     most_items: int = 1000,
     most_triples: int = 10_000_000,
     seed: int = 0,
-    memory_budget: int | None = None,
 ) -> MetricAxioms:
     """Self-distances, asymmetry and triangle breaches of a space on embeddings (n, d).
 
@@ -41,7 +40,7 @@ def metric_axioms(
         z = z[at_most(len(z), most_items, seed=seed)]
     scorer, z = space.scorer(kind), z.to(device_of(space))
     with asking(space):
-        scores = score_all(scorer, z, z, memory_budget=memory_budget).double().cpu()
+        scores = score_all(scorer, z, z).double().cpu()
     if order == "mean":
         scores = (scores + scores.T) / 2
     elif order == "max":

@@ -79,7 +79,6 @@ def assign_by_similarity(
     z: Tensor,
     *,
     kind: Kind | None = None,
-    memory_budget: int | None = None,
 ) -> Tensor:
     """The most similar of centres (groups, d) for each embedding (n, d) -> (n,), the first of equals. The
     centre is the first argument of the similarity.
@@ -92,7 +91,7 @@ def assign_by_similarity(
     best = torch.full((len(z),), -torch.inf, device=device)
     which = torch.zeros(len(z), dtype=torch.int64, device=device)
     with asking(space):
-        for rows, columns, scores in space.blocks(centres, z, kind=kind, memory_budget=memory_budget):
+        for rows, columns, scores in space.blocks(centres, z, kind=kind):
             value, index = scores.float().max(0)
             # Blocks of centres come in order, so the first of equals stays.
             better = value > best[columns]

@@ -35,7 +35,6 @@ def cohort_scores(
     *,
     kind: Kind | None = None,
     side: Literal["first", "second"] = "first",
-    memory_budget: int | None = None,
 ) -> Tensor:
     """The scores of every item and every cohort item: (n, d), (c, d) -> (n, c), on the CPU.
 
@@ -46,7 +45,7 @@ def cohort_scores(
     pair = (z.to(device), cohort.to(device))
     one, other = pair if side == "first" else pair[::-1]
     with asking(space):
-        scores = space.score_all(one, other, kind=kind, memory_budget=memory_budget).float().cpu()
+        scores = space.score_all(one, other, kind=kind).float().cpu()
     return scores if side == "first" else scores.T
 
 
@@ -81,7 +80,6 @@ def normalised_trials(
     kind: Kind | None = None,
     form: CohortNorm = "as",
     top: int | None = None,
-    memory_budget: int | None = None,
 ) -> Trials:
     """`all_trials` with normalised scores: (n, d), (n,), cohort (c, d) -> n (n - 1) / 2 trials; with
     ``groups`` (n,) only those of two groups.
@@ -95,11 +93,11 @@ def normalised_trials(
     top = _checked_top(strangers, form, top)
     # Item numbers in place of classes: the trials then say which items they are of.
     numbers = torch.arange(len(z))
-    trials = all_trials(space, z, numbers, groups=groups, kind=kind, memory_budget=memory_budget)
-    first = cohort_scores(space, z, strangers, kind=kind, memory_budget=memory_budget)
+    trials = all_trials(space, z, numbers, groups=groups, kind=kind)
+    first = cohort_scores(space, z, strangers, kind=kind)
     second = first
     if not space.scorer(kind).symmetric:
-        second = cohort_scores(space, z, strangers, kind=kind, side="second", memory_budget=memory_budget)
+        second = cohort_scores(space, z, strangers, kind=kind, side="second")
     if cohort is None:
         first, second = _without_itself(first), _without_itself(second)
     scores = _normalised(trials.scores, (first, trials.first), (second, trials.second), form, top)
@@ -120,7 +118,6 @@ def normalised_listed_scores(
     kind: Kind | None = None,
     form: CohortNorm = "as",
     top: int | None = None,
-    memory_budget: int | None = None,
 ) -> Tensor:
     """`listed_scores`, normalised: (trials,), on the CPU.
 
@@ -129,19 +126,16 @@ def normalised_listed_scores(
     """
     kind = kind or space.kind_for("pairs")
     top = _checked_top(cohort, form, top)
-    scores = listed_scores(
-        space, z, sets, first, second, combination=combination, kind=kind, memory_budget=memory_budget
-    )
+    scores = listed_scores(space, z, sets, first, second, combination=combination, kind=kind)
     enrolled = enrolment_scores(
         space,
         [z[list(members)] for members in sets],
         cohort,
         combination=combination,
         kind=kind,
-        memory_budget=memory_budget,
     )
     tested, rows = torch.unique(second, return_inverse=True)
-    items = cohort_scores(space, z[tested], cohort, kind=kind, side="second", memory_budget=memory_budget)
+    items = cohort_scores(space, z[tested], cohort, kind=kind, side="second")
     return _normalised(scores, (enrolled, first), (items, rows), form, top)
 
 

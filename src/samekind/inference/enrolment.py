@@ -26,7 +26,6 @@ def enrolment_scores(
     *,
     combination: Combination = "embedding",
     kind: Kind | None = None,
-    memory_budget: int | None = None,
 ) -> Tensor:
     """The scores of every enrolled set and every test item: sets of (k, d), (m, d) -> (sets, m), on the CPU.
 
@@ -54,12 +53,8 @@ def enrolment_scores(
     with asking(space):
         if combination == "embedding":
             counts = torch.tensor(sizes, device=device)
-            return (
-                space.score_enrolled(first, tests, counts, kind=kind, memory_budget=memory_budget)
-                .float()
-                .cpu()
-            )
-        scores = space.score_all(first, tests, kind=kind, memory_budget=memory_budget).float().cpu()
+            return space.score_enrolled(first, tests, counts, kind=kind).float().cpu()
+        scores = space.score_all(first, tests, kind=kind).float().cpu()
     return torch.stack([_combined(rows, combination) for rows in torch.split(scores, sizes)])
 
 
@@ -72,7 +67,6 @@ def listed_scores(
     *,
     combination: Combination = "embedding",
     kind: Kind | None = None,
-    memory_budget: int | None = None,
 ) -> Tensor:
     """The scores of listed trials: set ``first[i]`` of the embeddings ``z`` (n, d) against item
     ``second[i]``; (trials,), (trials,) -> (trials,), on the CPU.
@@ -90,7 +84,6 @@ def listed_scores(
                 z[second[trials]],
                 combination=combination,
                 kind=kind,
-                memory_budget=memory_budget,
             )[0]
     return scores
 

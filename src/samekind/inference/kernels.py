@@ -42,7 +42,6 @@ def kernel_blocks(
     *,
     kind: Kind = "similarity",
     symmetrise: Symmetrise = "max",
-    memory_budget: int | None = None,
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield (rows, columns, values) for all pairs of items, in both orders, in bounded memory.
 
@@ -56,7 +55,7 @@ def kernel_blocks(
     for top in range(0, len(z), STRIP):
         strip = first[top : top + STRIP]
         for start, others in ((top, second[top : top + STRIP]), (top + STRIP, second[top + STRIP :])):
-            walk = _symmetric_blocks(scorer, strip, others, symmetrise, memory_budget)
+            walk = _symmetric_blocks(scorer, strip, others, symmetrise)
             for rows, columns, values in asked_blocks(space, walk):
                 across, down = shifted(rows, top), shifted(columns, start)
                 yield across, down, values
@@ -71,7 +70,6 @@ def kernel_matrix(
     *,
     kind: Kind = "similarity",
     symmetrise: Symmetrise = "max",
-    memory_budget: int | None = None,
 ) -> Tensor:
     """The symmetric kernel (n, n) of items (n, d), or (n, m) against others (m, d), in float64 on the CPU.
 
@@ -79,7 +77,7 @@ def kernel_matrix(
     """
     if b is None:
         values = torch.empty(len(a), len(a), dtype=torch.float64)
-        walk = kernel_blocks(space, a, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+        walk = kernel_blocks(space, a, kind=kind, symmetrise=symmetrise)
         for rows, columns, block in walk:
             values[rows, columns] = block.double().cpu()
         # A strip against itself was scored in both orders, which may differ by rounding.
@@ -87,7 +85,7 @@ def kernel_matrix(
     a, b = a.to(device_of(space)), b.to(device_of(space))
     values = torch.empty(len(a), len(b), dtype=torch.float64)
     with asking(space):
-        for rows, columns, block in _symmetric_blocks(space.scorer(kind), a, b, symmetrise, memory_budget):
+        for rows, columns, block in _symmetric_blocks(space.scorer(kind), a, b, symmetrise):
             values[rows, columns] = block.double().cpu()
     return values
 
@@ -114,12 +112,12 @@ def semidefinite(kernel: Tensor, how: Spectrum = "clip") -> SemidefiniteKernel:
 
 
 def _symmetric_blocks(
-    scorer: Similarity, a: Tensor, b: Tensor, symmetrise: str, memory_budget: int | None
+    scorer: Similarity, a: Tensor, b: Tensor, symmetrise: str
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Blocks of scores in which both orders of a pair have one value."""
     if symmetrise not in ("max", "mean"):
         raise SettingError(f'a kernel is made symmetric by "max" or "mean"; got "{symmetrise}"')
-    for rows, columns, scores in blocks(scorer, a, b, memory_budget=memory_budget):
+    for rows, columns, scores in blocks(scorer, a, b):
         if scorer.symmetric:
             yield rows, columns, scores
             continue

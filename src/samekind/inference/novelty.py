@@ -20,18 +20,14 @@ from samekind.space import MetricSpace
 NEAREST = 10
 
 
-def prototype_novelty(
-    space: MetricSpace, z: Tensor, *, kind: Kind | None = None, memory_budget: int | None = None
-) -> Tensor:
+def prototype_novelty(space: MetricSpace, z: Tensor, *, kind: Kind | None = None) -> Tensor:
     """Minus the score of the best class: embeddings (n, d) -> (n,). Needs no known items."""
     kind = kind or space.kind_for("classes")
     if not space.classes:
         raise SpaceError("this space knows no class yet; enrol one, or give items that are known")
     vectors = space.prototypes.vectors
     with asking(space):
-        scores = score_all(
-            space.scorer(kind), vectors.flatten(0, 1), z.to(device_of(space)), memory_budget=memory_budget
-        )
+        scores = score_all(space.scorer(kind), vectors.flatten(0, 1), z.to(device_of(space)))
         by_class = scores.T.reshape(len(z), *vectors.shape[:2])
         pooled = pool(by_class, space.prototypes.pooling, temperature=space.prototypes.temperature)
         return -pooled.amax(1).float().cpu()
@@ -44,13 +40,12 @@ def neighbour_novelty(
     *,
     kind: Kind | None = None,
     neighbours: int = 1,
-    memory_budget: int | None = None,
 ) -> Tensor:
     """Minus the mean score of the most similar known items (m, d): embeddings (n, d) -> (n,).
 
     The item is the query, the first argument of the similarity.
     """
-    return -search(space, z, known, k=neighbours, kind=kind, memory_budget=memory_budget).scores.mean(1)
+    return -search(space, z, known, k=neighbours, kind=kind).scores.mean(1)
 
 
 def one_class_novelty(
@@ -65,7 +60,6 @@ def one_class_novelty(
     outliers: float = 0.1,
     most_items: int = 2000,
     seed: int = 0,
-    memory_budget: int | None = None,
 ) -> Tensor:
     """How far outside the region of the known items (m, d) each item (n, d) lies: above 0 is outside.
 
@@ -90,8 +84,8 @@ def one_class_novelty(
         known = known[at_most(len(known), most_items, seed=seed)]
     if not len(z):
         return torch.empty(0)
-    own = kernel_matrix(space, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
-    across = kernel_matrix(space, z, known, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+    own = kernel_matrix(space, known, kind=kind, symmetrise=symmetrise)
+    across = kernel_matrix(space, z, known, kind=kind, symmetrise=symmetrise)
     if form == "gaussian":
         own, across = (score_distances(scores, space.scorer(kind).quantity) for scores in (own, across))
         width = _width(own)

@@ -21,7 +21,6 @@ def two_sample(
     spectrum: Spectrum = "clip",
     permutations: int = 1000,
     seed: int = 0,
-    memory_budget: int | None = None,
 ) -> TwoSample:
     """The squared maximum mean discrepancy of two sets of embeddings, (n, d) and (m, d), and its p-value.
 
@@ -38,14 +37,14 @@ def two_sample(
     both = torch.cat([first, second])
     in_first = torch.arange(len(both)) < len(first)
     if spectrum == "shift":
-        walk = kernel_blocks(space, both, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+        walk = kernel_blocks(space, both, kind=kind, symmetrise=symmetrise)
         try:
             return two_sample_in_blocks(walk, in_first, permutations=permutations, seed=seed)
         except ValueError as error:
             raise SpaceError(
                 "a score is not finite; look at the items it came from, and at the space"
             ) from error
-    kernel = kernel_matrix(space, both, kind=kind, symmetrise=symmetrise, memory_budget=memory_budget)
+    kernel = kernel_matrix(space, both, kind=kind, symmetrise=symmetrise)
     clipped = semidefinite(_centred(kernel), spectrum).values
     return two_sample_test(clipped, in_first, permutations=permutations, seed=seed)
 
