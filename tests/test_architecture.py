@@ -117,6 +117,17 @@ def functions_with_open_keywords(source: str) -> list[str]:
     ]
 
 
+def other_kinds(source: str) -> list[str]:
+    """Parameters and fields called kind that are a choice of their own: a kind is a kind of score."""
+    return [
+        f"line {node.lineno}: {ast.unparse(node)}"
+        for node in nodes_of(source)
+        if (isinstance(node, ast.arg) and node.arg == "kind")
+        or (isinstance(node, ast.AnnAssign) and ast.unparse(node.target) in ("kind", "self.kind"))
+        if node.annotation and ast.unparse(node.annotation).startswith(("Literal", "type"))
+    ]
+
+
 def classes_built_on_our_own(source: str, module: str) -> list[str]:
     """Classes with a base that samekind defines, here or in another module."""
     imports = dict(imported_names(source, module))
@@ -211,6 +222,10 @@ def test_classes_are_combined_not_inherited():
     offences = offences_by_module(classes_built_on_our_own)
     offences.pop("errors.py", None)  # the one tree: what a user may want to catch together
     assert offences == {}
+
+
+def test_a_kind_is_a_kind_of_score():
+    assert offences_by_module(lambda text, _: other_kinds(text)) == {}
 
 
 def test_only_the_command_line_writes_at_a_terminal():
@@ -346,6 +361,14 @@ def test_open_keywords_are_caught_in_signatures_only():
 )
 def test_inheritance_from_our_own_class_is_caught(source):
     assert len(classes_built_on_our_own(source, "losses/triplet.py")) == 1
+
+
+def test_another_meaning_of_kind_is_caught():
+    assert (
+        len(other_kinds("def f(*, kind: Literal['a', 'b']): ...\nclass A:\n    kind: Literal['a'] = 'a'"))
+        == 2
+    )
+    assert other_kinds("def f(kind: Kind | None = None, *, quantity: Literal['a']): ...") == []
 
 
 def test_inheritance_from_others_is_not():

@@ -58,7 +58,7 @@ OTHER = {
     "hidden": 5,
     "initial": "uniform",
     "inputs": 6,
-    "kind": "log-mel",
+    "representation": "log-mel",
     "last_width": 5,
     "layer_norm": True,
     "layers": ["layer1", "layer3"],

@@ -10,29 +10,31 @@ from samekind.errors import DataError, SettingError
 
 
 @pytest.mark.parametrize("rate", [8000, 16000])
-@pytest.mark.parametrize("kind", ["mfcc", "log-mel"])
-def test_features_are_those_of_kaldi(kind, rate):
+@pytest.mark.parametrize("representation", ["mfcc", "log-mel"])
+def test_features_are_those_of_kaldi(representation, rate):
     generator = torch.Generator().manual_seed(1)
     sounds = [torch.randn(1, n, generator=generator) * 0.1 + 0.05 for n in (9000, 4321, 700, rate // 100)]
     sounds.append(torch.sin(torch.arange(5000) * 0.3)[None].mul(3).clamp(-1, 1))  # clipped
     batch = padded(sounds)
-    features = Features(rate=rate, kind=kind)(batch[:, 0], lengths_of(batch))
+    features = Features(rate=rate, representation=representation)(batch[:, 0], lengths_of(batch))
     for sound, values, length in zip(sounds, features.values, features.lengths, strict=True):
-        expected = of_kaldi(sound[0].numpy(), kind=kind, rate=rate)
+        expected = of_kaldi(sound[0].numpy(), representation=representation, rate=rate)
         assert len(expected) == length
         torch.testing.assert_close(values[:, :length].T, expected, atol=3e-3, rtol=1e-4)
 
 
-def of_kaldi(sound, *, kind, rate):
-    coefficients = {("mfcc", 16000): 30, ("mfcc", 8000): 23}.get((kind, rate), 80)
-    options = kaldi_native_fbank.MfccOptions() if kind == "mfcc" else kaldi_native_fbank.FbankOptions()
-    if kind == "mfcc":
+def of_kaldi(sound, *, representation, rate):
+    coefficients = {("mfcc", 16000): 30, ("mfcc", 8000): 23}.get((representation, rate), 80)
+    options = (
+        kaldi_native_fbank.MfccOptions() if representation == "mfcc" else kaldi_native_fbank.FbankOptions()
+    )
+    if representation == "mfcc":
         options.num_ceps, options.use_energy = coefficients, True
     options.frame_opts.samp_freq, options.frame_opts.dither = rate, 0
     options.frame_opts.snip_edges = False
     options.mel_opts.num_bins = coefficients
     options.mel_opts.low_freq, options.mel_opts.high_freq = 20, 7600 if rate == 16000 else 3700
-    reader = kaldi_native_fbank.OnlineMfcc if kind == "mfcc" else kaldi_native_fbank.OnlineFbank
+    reader = kaldi_native_fbank.OnlineMfcc if representation == "mfcc" else kaldi_native_fbank.OnlineFbank
     peer = reader(options)
     peer.accept_waveform(rate, (sound * 32768).tolist())
     peer.input_finished()
@@ -60,7 +62,7 @@ def test_what_cannot_be_is_refused():
         Features()(torch.zeros(1, 5), torch.tensor([0]))
     for settings in (
         {"rate": 16001},
-        {"kind": "lpc"},
+        {"representation": "lpc"},
         {"high": 9000.0},
         {"coefficients": 0},
         {"window": "x"},

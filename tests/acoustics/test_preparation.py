@@ -21,7 +21,9 @@ def sounds():
     return loud
 
 
-@pytest.mark.parametrize("settings", [{}, {"kind": "log-mel"}, {"voice_activity": False, "normalise": 0}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"representation": "log-mel"}, {"voice_activity": False, "normalise": 0}]
+)
 def test_a_sound_is_prepared_as_if_alone(settings):
     prepare = Preparation(**settings)
     together = prepare(padded(sounds()))

@@ -37,7 +37,7 @@ OTHER = {
     "fuse": "sum",
     "hidden": [5, 6],
     "inputs": 12,
-    "kind": "log-mel",
+    "representation": "log-mel",
     "last_width": 5,
     "layer_norm": True,
     "layers": ["layer2", "layer3"],

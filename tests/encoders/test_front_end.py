@@ -21,9 +21,9 @@ NETWORKS = {
 
 @pytest.mark.parametrize("name", NETWORKS)
 def test_padding_never_changes_an_embedding(name):
-    network, kind = NETWORKS[name]
+    network, representation = NETWORKS[name]
     torch.manual_seed(0)
-    encoder = FrontEnd(encoder=network(), kind=kind).eval()
+    encoder = FrontEnd(encoder=network(), representation=representation).eval()
     for module in encoder.modules():
         if isinstance(module, torch.nn.BatchNorm1d | torch.nn.BatchNorm2d):
             module.running_mean.normal_()

@@ -14,7 +14,7 @@ from samekind.acoustics.mel import cosine_transform, mel_filters
 from samekind.acoustics.padding import PAD
 from samekind.errors import DataError, SettingError
 
-Kind = Literal["mfcc", "log-mel"]
+Representation = Literal["mfcc", "log-mel"]
 Window = Literal["povey", "hamming", "hann"]
 
 #: Milliseconds of a frame, and from one to the next.
@@ -47,11 +47,11 @@ class Sounds(NamedTuple):
 class Features(nn.Module):
     """Waveforms (n, samples) in [-1, 1], and their lengths (n,), to features, 100 frames a second.
 
-    ``kind`` "mfcc" gives ``coefficients`` cepstra of as many mel filters (None: 30 at 16 kHz, 23 at 8 kHz),
-    the first of which is the logarithm of the energy; "log-mel" gives the logarithms of so many filters
-    (None: 80). Filters reach from 20 Hz to ``high`` (None: 7600 Hz at 16 kHz, 3700 at 8). ``dither`` adds
-    noise of so many 16-bit steps while training, from the global random state; Kaldi has 1. ``preemphasis``
-    is 0.97, and frames are of 25 ms.
+    ``representation`` "mfcc" gives ``coefficients`` cepstra of as many mel filters (None: 30 at 16 kHz,
+    23 at 8 kHz), the first of which is the logarithm of the energy; "log-mel" gives the logarithms of so
+    many filters (None: 80). Filters reach from 20 Hz to ``high`` (None: 7600 Hz at 16 kHz, 3700 at 8).
+    ``dither`` adds noise of so many 16-bit steps while training, from the global random state; Kaldi has
+    1. ``preemphasis`` is 0.97, and frames are of 25 ms.
     """
 
     weights: Tensor
@@ -62,7 +62,7 @@ class Features(nn.Module):
         self,
         *,
         rate: int = 16000,
-        kind: Kind = "mfcc",
+        representation: Representation = "mfcc",
         coefficients: int | None = None,
         high: float | None = None,
         window: Window = "povey",
@@ -70,16 +70,16 @@ class Features(nn.Module):
         dither: float = 0.0,
     ) -> None:
         super().__init__()
-        if kind not in ("mfcc", "log-mel"):
-            raise SettingError(f'features are "mfcc" or "log-mel"; got "{kind}"')
+        if representation not in ("mfcc", "log-mel"):
+            raise SettingError(f'features are "mfcc" or "log-mel"; got "{representation}"')
         if window not in ("povey", "hamming", "hann"):
             raise SettingError(f'window: expected "povey", "hamming" or "hann"; got "{window}"')
         if rate < 1000 or rate % 200:
             raise SettingError(
                 f"rate: expected a multiple of 200 samples a second, such as 16000; got {rate}"
             )
-        self.rate, self.kind = rate, kind
-        usual = usual_coefficients(rate) if kind == "mfcc" else 80
+        self.rate, self.representation = rate, representation
+        usual = usual_coefficients(rate) if representation == "mfcc" else 80
         self.coefficients = usual if coefficients is None else coefficients
         self.high = rate / 2 - MARGIN.get(rate, 0.0) if high is None else high
         if not 1 <= self.coefficients <= 256 or not LOWEST < self.high <= rate / 2:
@@ -123,7 +123,7 @@ class Features(nn.Module):
         spectrum = torch.fft.rfft(frames, n=self.size)
         power = spectrum.real.square() + spectrum.imag.square()
         values = (power @ self.filters).clamp(min=EPSILON).log()
-        if self.kind == "log-mel":
+        if self.representation == "log-mel":
             return values, energy
         values = values @ self.cosines
         return torch.cat([energy[..., None], values[..., 1:]], dim=-1), energy

@@ -2,7 +2,7 @@
 
 from torch import Tensor, nn
 
-from samekind.acoustics.features import Features, Kind, Window
+from samekind.acoustics.features import Features, Representation, Window
 from samekind.acoustics.padding import lengths_of, marked, repeated
 from samekind.acoustics.sliding_mean import without_sliding_mean
 from samekind.acoustics.voice_activity import only_voiced
@@ -21,7 +21,7 @@ class Preparation(nn.Module):
         self,
         *,
         rate: int = 16000,
-        kind: Kind = "mfcc",
+        representation: Representation = "mfcc",
         coefficients: int | None = None,
         window: Window = "povey",
         dither: float = 0.0,
@@ -36,7 +36,7 @@ class Preparation(nn.Module):
                 f"got {normalise}, {dither:g} and {shortest}"
             )
         self.extractor = Features(
-            rate=rate, kind=kind, coefficients=coefficients, window=window, dither=dither
+            rate=rate, representation=representation, coefficients=coefficients, window=window, dither=dither
         )
         self.normalise, self.voice_activity, self.shortest = normalise, voice_activity, shortest
 

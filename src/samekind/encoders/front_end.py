@@ -14,10 +14,11 @@ class FrontEnd(nn.Module):
     """Waveforms (n, 1, samples) to features (n, coefficients, frames), and these through the ``encoder``,
     which says by its ``coefficients`` how many it takes. The steps are those of Kaldi's recipes.
 
-    ``kind`` is "mfcc" or "log-mel", from frames of 25 ms, 10 ms apart, weighted by the ``window``; ``dither``
-    is noise of so many 16-bit steps in training. The mean over ``normalise`` frames around each frame is
-    taken off (0: nothing). With ``voice_activity`` frames without a voice are left out, unless there is none
-    with one. A sound with fewer than ``shortest`` frames is repeated from its start.
+    ``representation`` is "mfcc" or "log-mel", from frames of 25 ms, 10 ms apart, weighted by the
+    ``window``; ``dither`` is noise of so many 16-bit steps in training. The mean over ``normalise``
+    frames around each frame is taken off (0: nothing). With ``voice_activity`` frames without a voice are
+    left out, unless there is none with one. A sound with fewer than ``shortest`` frames is repeated from
+    its start.
 
     Items that are features already, (n, coefficients, frames), go on as they are: `prepared` may have been
     asked for them long before.
@@ -30,7 +31,7 @@ class FrontEnd(nn.Module):
         *,
         encoder: nn.Module,
         rate: int = 16000,
-        kind: Literal["mfcc", "log-mel"] = "mfcc",
+        representation: Literal["mfcc", "log-mel"] = "mfcc",
         window: Literal["povey", "hamming", "hann"] = "povey",
         dither: float = 0.0,
         normalise: int = 300,
@@ -45,7 +46,7 @@ class FrontEnd(nn.Module):
             )
         self.encoder = encoder
         self.rate = rate
-        self.kind = kind
+        self.representation = representation
         self.window = window
         self.dither = dither
         self.normalise = normalise
@@ -53,7 +54,7 @@ class FrontEnd(nn.Module):
         self.shortest = shortest
         self.preparation = Preparation(
             rate=rate,
-            kind=kind,
+            representation=representation,
             coefficients=coefficients,
             window=window,
             dither=dither,

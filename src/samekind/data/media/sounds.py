@@ -90,7 +90,7 @@ def spectrograms(x: Tensor, *, rate: int = 16000) -> Tensor:
         return spectrograms(x[None], rate=rate)[0]
     x = as_floats(x) if x.dtype == torch.int16 else x
     lengths = lengths_of(x).clamp(min=1)
-    sounds = Features(rate=rate, kind="log-mel", coefficients=BANDS)(x[:, 0].cpu(), lengths.cpu())
+    sounds = Features(rate=rate, representation="log-mel", coefficients=BANDS)(x[:, 0].cpu(), lengths.cpu())
     pictures = torch.zeros(len(x), 1, BANDS, STEPS)
     for picture, values, length in zip(pictures, sounds.values, sounds.lengths.tolist(), strict=True):
         values = torch.nn.functional.adaptive_avg_pool1d(values[:, :length], STEPS).flip(0)
