@@ -119,3 +119,15 @@ def test_two_folds_that_disagree_meet_between():
     result = balanced([[a_task([-1.0] * 9, [-0.5] * 9)], [a_task([-1.0], [1.0])]])
     assert 0.5 < result.bonus <= 1
     assert result.share == 1
+
+
+def test_classes_that_would_win_already_get_less():
+    """Prototypes that lag behind their items: fresh means of the same items draw the items of others."""
+    points = [[2.0, 0.0], [0.0, 2.0], [-2.0, 0.0], [0.0, -2.0]]
+    fresh, stale = a_space(points), a_space([[0.5, 0.0], [0.0, 0.5], [-0.5, 0.0], [0.0, -0.5]])
+    fresh.similarity = stale.similarity = Euclidean()
+    items = Labelled(*around(points, 12, 0.4))
+    assert naming(fresh, items, None, kind="similarity").bonus > 0
+    moved = naming(stale, items._replace(z=items.z + 1.0), None, kind="similarity")
+    assert moved.bonus < 0
+    assert naming(stale, Labelled(items.z[:12], items.labels[:12]), None, kind="similarity").bonus > 0

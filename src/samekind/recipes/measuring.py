@@ -18,7 +18,7 @@ from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
 from samekind.decisions import Balance, Kind, Rung
 from samekind.inference import asking, device_of
-from samekind.inference.balancing import Task, balanced, enrolments
+from samekind.inference.balancing import WAY, Task, balanced, enrolments
 from samekind.inference.search import search
 from samekind.inference.settle import fill_means
 from samekind.inference.standings import balances_of, labelled
@@ -36,8 +36,6 @@ from samekind.space import MetricSpace
 
 #: At most so many items of a fold are measured: half a million pairs.
 MEASURED_ITEMS = 1000
-#: So many held-out classes are enrolled at a time.
-WAY = 5
 
 
 class Measured(NamedTuple):
