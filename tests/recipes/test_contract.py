@@ -12,7 +12,7 @@ from samekind.data import Items, clusters
 from samekind.evaluation import validation
 from samekind.prototypes import fixed_proxies, layout
 from samekind.recipes.few_shot import FEW_SHOT
-from samekind.recipes.proxies import PROXIES
+from samekind.recipes.proxies import OTHER_SPACES, PROXIES
 from samekind.recipes.unseen import UNSEEN
 from samekind.taxonomy import Tree
 from samekind.training import Run, RunFolder, build_space, train
@@ -27,7 +27,7 @@ SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
 TRAINED = ("prototypical", "triplet", "verification", "unseen-triplet-energy", "unseen-angular-soft-adv")
 TRAINED += ("unseen-proxy-nca-adapt-adv", "softmax", "norm-face-ema-dynamic", "proxy-dr-dynamic", "proto-dr")
 #: The functions that are behind several recipes.
-FAMILIES = {"few_shot": FEW_SHOT, "proxies": PROXIES, "unseen": UNSEEN}
+FAMILIES = {"few_shot": FEW_SHOT, "proxies": {**PROXIES, **OTHER_SPACES}, "unseen": UNSEEN}
 
 
 @pytest.fixture(params=TRAINED)

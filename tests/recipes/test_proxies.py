@@ -7,10 +7,12 @@ import torch
 
 from samekind.data import Items
 from samekind.errors import SettingError
-from samekind.recipes import RECIPES, proxies
-from samekind.recipes.proxies import PROXIES
+from samekind.evaluation import evaluate
+from samekind.inference import embed, search
+from samekind.recipes import RECIPES, fit, proxies
+from samekind.recipes.proxies import OTHER_SPACES, PROXIES
 from samekind.taxonomy import Tree
-from samekind.training import build_space
+from samekind.training import RunFolder, build_space
 from samekind.training.context import Context
 from samekind.training.objective import objective
 from samekind.training.terms import build_terms
@@ -72,6 +74,50 @@ def test_a_step_of_a_classifier_is_the_cross_entropy_of_its_scores(name, score):
     assert value.item() == pytest.approx(expected, rel=1e-4)
 
 
+@pytest.mark.parametrize(
+    ("name", "distance"),
+    [
+        ("euclidean", lambda a, b: math.dist(a, b) ** 2),
+        ("poincare", lambda a, b: _hyperbolic(a, b)),
+    ],
+)
+def test_other_spaces_have_the_softmax_of_their_negative_distances(name, distance):
+    run = OTHER_SPACES[name](SHAPE)
+    assert (RECIPES[name], run.recipe) == (OTHER_SPACES[name], name)
+    assert run.space.prototypes.name == "LearnedProxies"
+    torch.manual_seed(0)
+    space = build_space(run, ITEMS)
+    z = torch.randn(5, 128) / 10
+    value = objective(space, z, LABELS, Context(build_terms(run, space))).total
+    expected = 0.0
+    for vector, label in zip(z.tolist(), LABELS.tolist(), strict=True):
+        scores = [-distance(vector, proxy) for proxy in space.prototypes.vectors[:, 0].tolist()]
+        expected += math.log(sum(math.exp(score - scores[label]) for score in scores)) / 5
+    assert value.item() == pytest.approx(expected, rel=1e-4)
+
+
+def _hyperbolic(a, b):
+    """The distance of the ball, of tangent vectors at its centre, by its inner products (curvature 1)."""
+    first, second = ([math.tanh(math.hypot(*v)) / math.hypot(*v) * x for x in v] for v in (a, b))
+    within = (1 - math.hypot(*first) ** 2) * (1 - math.hypot(*second) ** 2)
+    return math.acosh(1 + 2 * math.dist(first, second) ** 2 / within)
+
+
+@pytest.mark.parametrize("name", ["norm-face", *OTHER_SPACES])
+def test_a_space_of_each_geometry_is_trained_evaluated_searched_and_opened_again(name, sets, tmp_path):
+    run = RECIPES[name](sets.train).override(["epochs=8", "batches.size=8", "optimiser.rate=0.003"])
+    fit(run, sets, folder=tmp_path)
+    space = RunFolder(tmp_path).space()
+    assert type(space.similarity).__name__ == run.space.similarity.name
+    rows = evaluate(space, {"seen": sets.tests()["seen"]}, tasks=10)
+    accuracy = next(row.value for row in rows if (row.measure, row.kind) == ("accuracy", "similarity"))
+    assert accuracy > 0.7
+    z = embed(space, sets.test.inputs)
+    found = search(space, z, z, k=3, kind="similarity", same_items=True)
+    scores = space.score_all(z, z).fill_diagonal_(-torch.inf)
+    torch.testing.assert_close(found.scores, scores.topk(3).values)
+
+
 def test_corr_turns_items_towards_the_proxies_of_the_tree():
     run = RECIPES["corr"](SHAPE)
     torch.manual_seed(0)
@@ -93,6 +139,7 @@ def test_corr_turns_items_towards_the_proxies_of_the_tree():
         ({"placing": "nds"}, 'there is no placing "nds"'),
         ({"classifier": "corr", "dynamic": True}, "choose norm-face or proxy-dr"),
         ({"classifier": "softmax", "placing": "ema"}, 'softmax has "learned" proxies'),
+        ({"classifier": "poincare", "placing": "mds"}, 'poincare has "learned" proxies'),
     ],
 )
 def test_refuses_options_that_a_classifier_does_not_have(arguments, says):

@@ -17,7 +17,7 @@ from samekind.recipes.house import house
 from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
-from samekind.recipes.proxies import PROXIES, proxies
+from samekind.recipes.proxies import OTHER_SPACES, PROXIES, proxies
 from samekind.recipes.siamese import siamese
 from samekind.recipes.triplet import triplet
 from samekind.recipes.unseen import UNSEEN, unseen
@@ -34,6 +34,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         "verification": verification,
         **FEW_SHOT,
         **PROXIES,
+        **OTHER_SPACES,
         **UNSEEN,
     }
 )

