@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.encoders import PreActResNet18, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
+from samekind.encoders import PreActResNet18, ResNet10, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
 from samekind.errors import DataError, SettingError
 
 
@@ -69,6 +69,7 @@ def published(counts, kernels, widening):
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
+        (ResNet10, published((1, 1, 1, 1), (3, 3), 1)),
         (ResNet18, published((2, 2, 2, 2), (3, 3), 1)),
         (ResNet34, published((3, 4, 6, 3), (3, 3), 1)),
         (ResNet50, published((3, 4, 6, 3), (1, 3, 1), 4)),

@@ -76,6 +76,14 @@ def test_pictures_get_conv4_and_others_what_suits_them():
     assert set(FEW_SHOT) <= set(recipes.RECIPES)
 
 
+def test_tasks_are_as_large_as_the_items_allow():
+    few = ITEMS.take((ITEMS.labels < 3).nonzero().flatten())
+    assert {name: few_shot(few, shot=2).batches.arguments[name] for name in ("way", "queries")} == {
+        "way": 3,
+        "queries": 7,
+    }
+
+
 @pytest.mark.parametrize("wrong", [{"classifier": "cosine"}, {"by": "mean"}])
 def test_refuses_unknown_names(wrong):
     with pytest.raises(SettingError, match=r"there is no|proto"):

@@ -37,7 +37,15 @@ from samekind.encoders.lenet import LeNet
 from samekind.encoders.mlp import MLP
 from samekind.encoders.pretrained import EfficientNetLite
 from samekind.encoders.residual_mlp import ResidualMLP
-from samekind.encoders.resnet import PreActResNet18, ResNet12, ResNet18, ResNet34, ResNet50, WideResNet
+from samekind.encoders.resnet import (
+    PreActResNet18,
+    ResNet10,
+    ResNet12,
+    ResNet18,
+    ResNet34,
+    ResNet50,
+    WideResNet,
+)
 from samekind.encoders.side_by_side import SideBySide
 from samekind.encoders.small_convnet import SmallConvnet
 from samekind.encoders.sound_resnet import SoundResNet
@@ -61,6 +69,7 @@ __all__ = [
     "InceptionV3",
     "LeNet",
     "PreActResNet18",
+    "ResNet10",
     "ResNet12",
     "ResNet18",
     "ResNet34",

@@ -110,6 +110,16 @@ class ResNet18(nn.Module):
 
 
 @image_network
+class ResNet10(nn.Module):
+    """Like `ResNet18`, with one block in each of its four layers: the smallest of few-shot work, with the
+    stem "imagenet" as in Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019.
+    """
+
+    dimension: int
+    __init__ = _residual(BasicBlock, (1, 1, 1, 1))
+
+
+@image_network
 class ResNet34(nn.Module):
     """Like `ResNet18`, with 3, 4, 6 and 3 blocks in its four layers instead of two in each."""
 
@@ -184,9 +194,12 @@ class WideResNet(nn.Module):
 class ResNet12(nn.Module):
     """Images (n, channels, height, width) of 16 pixels or more to embeddings (n, dimension).
 
-    The network of few-shot learning at 84 pixels: four blocks of 64, 160, 320 and 640 channels, each of
-    which halves the side. With ``dimension`` None or 640 the embeddings are the pooled features themselves;
-    with any other they are a linear map of these. The other settings are those of `ResNet18`.
+    The network of few-shot learning at 84 pixels, as Lee et al. define it ("Meta-Learning with Differentiable
+    Convex Optimization", CVPR 2019) after TADAM (Oreshkin et al., NeurIPS 2018), without DropBlock: four
+    blocks of 64, 160, 320 and 640 channels, each of three convolutions with leaky ReLUs of slope 0.1 and a
+    pooling that halves the side; their average over places is the embedding. With ``dimension`` None or 640
+    the embeddings are these features themselves; with any other they are a linear map of them. The other
+    settings are those of `ResNet18`.
     """
 
     dimension: int

@@ -11,6 +11,9 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal
 
+import torch
+
+from samekind.data import Items
 from samekind.errors import SettingError, nearest
 from samekind.recipes.encoder import Subject, encoder_for, shape_and_medium, standardise_for
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Term
@@ -52,14 +55,16 @@ def few_shot(
     to the query. Square pictures of 16 pixels or more get a Conv4 whose flattened map is the embedding;
     other items that of the other recipes, with 64 numbers. ``encoder`` replaces either.
 
-    An epoch is 100 steps, as a checkpoint of the paper, and there are 600 of them; every class needs
-    ``shot + queries`` items.
+    An epoch is 100 steps, as a checkpoint of the paper, and there are 600 of them. Every class needs
+    ``shot + queries`` items: for items with smaller classes, or fewer of them, tasks are as large as they
+    can be. A class of the trained space is the mean of its items, whichever way it was trained.
     """
     if classifier not in CLASSIFIERS:
         raise SettingError(f'there is no classifier "{classifier}" here; {nearest(classifier, CLASSIFIERS)}')
     if by not in ("proto", "nearest"):
         raise SettingError(f'a class is made by "proto" or "nearest"; got "{by}"')
     name, arguments = CLASSIFIERS[classifier]
+    way, queries = _possible(items, way=way, shot=shot, queries=queries)
     shape, medium = shape_and_medium(items)
     prototypes = {"count": shot, "pooling": "max"} if by == "nearest" else {}
     return Run(
@@ -81,6 +86,14 @@ def few_shot(
         validate=("retrieval",),
         capture=True,
     )
+
+
+def _possible(items: Subject, *, way: int, shot: int, queries: int) -> tuple[int, int]:
+    """At most so many classes of a task, and queries of a class, as items have; shapes have any number."""
+    if not isinstance(items, Items) or not len(items):
+        return way, queries
+    sizes = torch.bincount(items.labels.cpu())
+    return min(way, int((sizes > 0).sum())), max(1, min(queries, int(sizes[sizes > 0].min()) - shot))
 
 
 def _encoder(items: Subject) -> Part:
