@@ -17,9 +17,9 @@ from tempfile import TemporaryDirectory
 import torch
 
 from samekind.data import DataSettings, Items, SplitSettings, open_data, prepare
-from samekind.evaluation.classification import labels_in
 from samekind.inference import embed
 from samekind.inference.inner_nodes import threshold_at, way_down
+from samekind.inference.known_classes import labels_in
 from samekind.recipes import climb
 from samekind.storage import write_text
 

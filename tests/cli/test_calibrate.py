@@ -11,7 +11,7 @@ from samekind.data import ImageReader, Items, collect, digits, read_trial_list, 
 from samekind.decisions import Temperature
 from samekind.evaluation.listed_trials import scored
 from samekind.inference import all_trials, embed, embed_files, fit_decision, fit_open_set, fit_temperatures
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.inference.points import support
 from samekind.space import MetricSpace
 from samekind.training import RunFolder

@@ -9,7 +9,8 @@ from torch import nn
 from samekind.data import Items
 from samekind.errors import DataError, SpaceError
 from samekind.inference import fit_open_set, identify
-from samekind.inference.open_set import divided, familiar
+from samekind.inference.known_classes import divided
+from samekind.inference.open_set import familiar
 from samekind.inference.promise import check_open_set
 from samekind.measures import bootstrap_mean, equal_error_rate, logistic_calibration, proportion_interval
 from samekind.prototypes import SupportMeans

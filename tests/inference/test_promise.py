@@ -9,7 +9,8 @@ import torch
 from samekind.data import clusters
 from samekind.decisions import Decision
 from samekind.inference import check_promise, fit_decision, fit_open_set
-from samekind.inference.open_set import best_scores, divided
+from samekind.inference.known_classes import divided
+from samekind.inference.open_set import best_scores
 from samekind.inference.promise import Promise, PromisedRate, check_open_set
 from samekind.inference.trials import Trials
 from samekind.measures import Interval, bootstrap_trials

@@ -11,7 +11,7 @@ from samekind.decisions import Choices
 from samekind.encoders import MLP
 from samekind.inference import all_trials, embed, fit_decision, fit_open_set, fit_temperatures, settle
 from samekind.inference.balancing import Labelled, naming
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.inference.standings import standings
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine, Dot, PairsNetwork

@@ -8,7 +8,7 @@ from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import Items, clusters
 from samekind.decisions import Choices, Decision
 from samekind.inference import fit_open_set, fit_temperatures, identify
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.inference.temperatures import FEWEST, heads
 from samekind.measures import expected_calibration_error, temperature_calibration
 from samekind.prototypes import LearnedProxies, SupportMeans

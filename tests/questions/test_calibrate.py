@@ -6,7 +6,7 @@ import pytest
 from samekind.data import read_trial_list
 from samekind.errors import DataError
 from samekind.inference import all_trials, fit_decision, fit_open_set
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.questions import calibrate, calibrate_on_trials, calibrate_open_set
 
 DEGREES, LABELS = [0, 10, 20, 80, 90, 100, 250, 270], ["right"] * 3 + ["up"] * 3 + ["down"] * 2

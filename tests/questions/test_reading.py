@@ -6,7 +6,7 @@ import torch
 
 from samekind.data import Collection, DataSettings
 from samekind.errors import DataError, SpaceError
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.questions import reading
 from samekind.questions.reading import collected, embedded, known_kind, read_item, with_labels
 from samekind.space import MetricSpace

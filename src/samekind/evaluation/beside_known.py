@@ -15,12 +15,12 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.data.groups import groups_apart
 from samekind.decisions import Kind
-from samekind.evaluation.classification import class_names, knows, labels_in
 from samekind.evaluation.few_shot import few_shot_rows
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import Sample, mean_sample
 from samekind.evaluation.tasks import drawn_tasks, task_scores
 from samekind.inference import asking, device_of
+from samekind.inference.known_classes import class_names, knows, labels_in
 from samekind.measures import catalogue
 from samekind.samplers import Episode
 from samekind.space import MetricSpace

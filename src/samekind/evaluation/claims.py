@@ -10,12 +10,12 @@ from torch import Tensor
 from samekind.data import Items
 from samekind.data.drawing import at_most
 from samekind.decisions import Kind
-from samekind.evaluation.classification import knows, labels_in
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import About, trial_rows
 from samekind.inference import asking
 from samekind.inference.choosing import used_first
 from samekind.inference.embed import device_of
+from samekind.inference.known_classes import knows, labels_in
 from samekind.inference.trials import Trials
 from samekind.space import MetricSpace
 

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.evaluation.classification import knows, predicted_labels
+from samekind.evaluation.classification import predicted_labels
+from samekind.inference.known_classes import knows
 from samekind.inference.relations import class_scores
 from samekind.space import MetricSpace
 from samekind.taxonomy import Tree

@@ -10,6 +10,7 @@ from samekind.decisions import Head, Kind
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Sample, computed_sample, mean_sample, rows_of
 from samekind.inference import asking, device_of
+from samekind.inference.known_classes import knows, labels_in
 from samekind.inference.temperatures import heads
 from samekind.measures import catalogue
 from samekind.measures.calibration_error import expected_calibration_error
@@ -47,22 +48,6 @@ def classification_samples(
         for head in heads(space)
         for sample in _of_head(space, items, z, head, name=name, measures=measures, seed=seed)
     ]
-
-
-def class_names(items: Items) -> set[str]:
-    """The names of the classes that have items."""
-    return {items.classes[label] for label in items.labels.tolist()}
-
-
-def knows(space: MetricSpace, items: Items) -> bool:
-    """Whether the space knows the classes of all items."""
-    return class_names(items) <= set(space.classes)
-
-
-def labels_in(space: MetricSpace, items: Items) -> Tensor:
-    """The class of each item as an index into the classes of the space, -1 if it is not there: (n,)."""
-    position = {name: index for index, name in enumerate(space.classes)}
-    return torch.tensor([position.get(name, -1) for name in items.classes])[items.labels.cpu()]
 
 
 def predicted_labels(space: MetricSpace, items: Items, z: Tensor, head: Head = "similarity") -> Tensor:

@@ -9,7 +9,7 @@ from samekind.data import Items
 from samekind.errors import DataError, expect
 from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.claims import claims
-from samekind.evaluation.classification import classification, knows
+from samekind.evaluation.classification import classification
 from samekind.evaluation.clustering import clustering
 from samekind.evaluation.few_shot import few_shot
 from samekind.evaluation.open_set import open_set
@@ -19,6 +19,7 @@ from samekind.evaluation.severity import severity
 from samekind.evaluation.unknown_classes import unknown_classes
 from samekind.evaluation.verification import verification
 from samekind.inference import embed
+from samekind.inference.known_classes import knows
 from samekind.space import MetricSpace
 
 

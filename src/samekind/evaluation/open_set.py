@@ -12,10 +12,11 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.decisions import Head
-from samekind.evaluation.classification import class_names, knows, predicted_labels
+from samekind.evaluation.classification import predicted_labels
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import COMPUTED, MANY, Sample, mean_sample, rows_of
 from samekind.inference import asking, device_of
+from samekind.inference.known_classes import class_names, knows
 from samekind.inference.open_set import best_of
 from samekind.inference.temperatures import heads
 from samekind.measures import area_under_curve, catalogue

@@ -13,7 +13,7 @@ from samekind.decisions import Decision
 from samekind.evaluation.listed_trials import scored
 from samekind.inference import all_trials, embed
 from samekind.inference.enrolment import Combination
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.inference.promise import Promise, check_open_set, check_promise
 from samekind.inference.trials import Trials
 from samekind.space import MetricSpace

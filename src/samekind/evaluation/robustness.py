@@ -28,12 +28,12 @@ from samekind.evaluation.attacked_questions import (
     neighbour_curve,
     pair_curve,
 )
-from samekind.evaluation.classification import labels_in
 from samekind.evaluation.raw_inputs import guaranteed_radii, raw_space
 from samekind.evaluation.robustness_curve import ASKED, Asked, Curve, Norm, Robustness, Samples
 from samekind.evaluation.under_attack import Strength, UnderAttack
 from samekind.evaluation.valid_inputs import valid_inputs
 from samekind.inference import asking, device_of
+from samekind.inference.known_classes import labels_in
 from samekind.inference.temperatures import heads
 from samekind.space import MetricSpace
 from samekind.training.estimate import in_words

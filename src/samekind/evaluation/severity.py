@@ -9,11 +9,11 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
-from samekind.evaluation.classification import class_names, knows, labels_in
 from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
 from samekind.inference import asking, device_of, search
 from samekind.inference.inner_nodes import threshold_at, way_down
+from samekind.inference.known_classes import class_names, knows, labels_in
 from samekind.measures import (
     average_hierarchical_similarity,
     hierarchical_similarity_at,

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
-from samekind.evaluation.classification import knows
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import mean_sample, rows_of
 from samekind.inference import asking, device_of, search
+from samekind.inference.known_classes import knows
 from samekind.measures import majority_vote
 from samekind.measures.tree_catalogue import CENTROID_ACCURACY, MAJORITY_ACCURACY
 from samekind.prototypes import class_means

@@ -178,6 +178,14 @@ def checked(vectors: Tensor, *, dimension: int, count: int) -> Tensor:
     return vectors
 
 
+def as_json(notes: Mapping[str, Any], *, indent: int | None = None) -> str:
+    """Notes as JSON; raises SettingError for what JSON cannot hold."""
+    try:
+        return json.dumps(notes, indent=indent, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"notes are what JSON can hold: {error}") from error
+
+
 def as_texts(metadata: Sequence[Metadata] | None, *, count: int) -> list[str]:
     """The metadata of ``count`` ids as JSON objects, one line each; "{}" if there is none."""
     if metadata is None:

@@ -10,7 +10,6 @@ memory is compared by its size, because hashing would read all of it; ``verify``
 """
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -20,8 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from samekind import storage
-from samekind.errors import SettingError, SpaceError
+from samekind.errors import SpaceError
 from samekind.index import journal
+from samekind.index.contract import as_json
 from samekind.plain_files import read_json
 
 #: Where to write the file of a given name.
@@ -87,7 +87,7 @@ def write(
             **content,
             "files": {name: _flushed(folder / numbered(name, number)) for name in files},
         }
-        text = _as_json(header)
+        text = f"{as_json(header, indent=2)}\n"
         if files:
             journal.create(folder / numbered(JOURNAL, number))
         storage.write_text(folder / HEADER, text)
@@ -187,13 +187,6 @@ def _flushed(path: Path) -> dict[str, Any]:
         os.fsync(file.fileno())
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return {"bytes": path.stat().st_size, "sha256": digest}
-
-
-def _as_json(header: Mapping[str, Any]) -> str:
-    try:
-        return json.dumps(header, indent=2, allow_nan=False) + "\n"
-    except (TypeError, ValueError) as error:
-        raise SettingError(f"notes are what JSON can hold: {error}") from error
 
 
 def _generation(name: str) -> int:

@@ -23,6 +23,7 @@ from samekind.index.contract import (
     Found,
     Score,
     Scorer,
+    as_json,
     as_similarity,
     refuse_another_space,
     refuse_unknown,
@@ -135,10 +136,7 @@ def without_password(url: str) -> str:
 
 def notes_as_text(notes: Mapping[str, Any]) -> str:
     """Notes as JSON; raises SettingError for what a server cannot keep."""
-    try:
-        text = json.dumps(notes, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise SettingError(f"notes are what JSON can hold: {error}") from error
+    text = as_json(notes)
     check_storable([], [text])
     return text
 

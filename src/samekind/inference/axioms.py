@@ -7,8 +7,8 @@ from torch import Tensor
 
 from samekind.data.drawing import at_most
 from samekind.decisions import Kind
-from samekind.errors import DataError, SettingError, SpaceError
-from samekind.inference.embed import asking, device_of
+from samekind.errors import DataError, SettingError
+from samekind.inference.embed import asking, device_of, expect_finite
 from samekind.measures import MetricAxioms, metric_breaches
 from samekind.similarities import score_all
 from samekind.space import MetricSpace
@@ -46,8 +46,7 @@ def metric_axioms(
     elif order == "max":
         scores = torch.maximum(scores, scores.T)
     distances = score_distances(scores, scorer.quantity)
-    if not distances.isfinite().all():
-        raise SpaceError("a score is not finite; look at the items it came from, and at the space")
+    expect_finite(distances)
     return metric_breaches(distances, most_triples=most_triples, seed=seed)
 
 

@@ -21,6 +21,8 @@ BATCH = 4096
 #: 0.10 s each.
 CPU_NUMBERS = 400_000
 
+NOT_FINITE = "a score is not finite; look at the items it came from, and at the space"
+
 Block = TypeVar("Block")
 
 
@@ -55,6 +57,12 @@ def in_batches(space: MetricSpace, z: Tensor, score: Callable[[Tensor], Tensor])
     device = device_of(space)
     with asking(space):
         return torch.cat([score(part.to(device)).cpu() for part in torch.split(z, BATCH)])
+
+
+def expect_finite(scores: Tensor) -> None:
+    """Raise SpaceError if a score is NaN or infinite."""
+    if not scores.isfinite().all():
+        raise SpaceError(NOT_FINITE)
 
 
 def shifted(positions: slice, by: int) -> slice:

@@ -12,7 +12,6 @@ Angelopoulos et al., "Conformal Risk Control", ICLR 2024; here the risk is that 
 import math
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
 from samekind.data import Items
@@ -20,6 +19,7 @@ from samekind.decisions import Kind, Levels
 from samekind.decisions.levels import LEVELS, check_level
 from samekind.errors import SpaceError
 from samekind.inference.embed import asking, device_of, in_batches
+from samekind.inference.known_classes import labels_in
 from samekind.inference.open_set import Named, familiar
 from samekind.inference.temperatures import FEWEST
 from samekind.space import MetricSpace
@@ -50,8 +50,7 @@ def fit_levels(
 
     The items must have been used neither for training nor for a prototype.
     """
-    position = {name: index for index, name in enumerate(space.classes)}
-    truth = torch.tensor([position.get(name, -1) for name in items.classes])[items.labels.cpu()]
+    truth = labels_in(space, items)
     known = (truth >= 0).nonzero().flatten()
     if space.tree is None or len(known) < FEWEST:
         return None

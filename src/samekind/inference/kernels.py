@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from samekind.decisions import Kind
-from samekind.errors import SettingError, SpaceError, nearest
-from samekind.inference.embed import asked_blocks, asking, device_of, shifted
+from samekind.errors import SettingError, nearest
+from samekind.inference.embed import asked_blocks, asking, device_of, expect_finite, shifted
 from samekind.similarities import Similarity, blocks
 from samekind.similarities.blocks import prepared
 from samekind.space import MetricSpace
@@ -100,8 +100,7 @@ def semidefinite(kernel: Tensor, how: Spectrum = "clip") -> SemidefiniteKernel:
         raise SettingError(
             f'the spectrum is made positive by "clip" or "shift"; {nearest(how, ("clip", "shift"))}'
         )
-    if not kernel.isfinite().all():
-        raise SpaceError("a score is not finite; look at the items it came from, and at the space")
+    expect_finite(kernel)
     values, vectors = torch.linalg.eigh(kernel.double())
     if how == "shift":
         lift = max(0.0, -float(values[0])) if len(values) else 0.0

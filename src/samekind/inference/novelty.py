@@ -9,7 +9,7 @@ from samekind.data.drawing import at_most
 from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
 from samekind.inference.axioms import score_distances
-from samekind.inference.embed import asking, device_of
+from samekind.inference.embed import asking, device_of, expect_finite
 from samekind.inference.kernels import Spectrum, Symmetrise, kernel_matrix, semidefinite
 from samekind.inference.search import search
 from samekind.prototypes import pool
@@ -92,8 +92,7 @@ def one_class_novelty(
         own, across = ((-(distances / width).square() / 2).exp() for distances in (own, across))
     kernel = semidefinite(own, spectrum)
     machine = OneClassSVM(kernel="precomputed", nu=outliers).fit(kernel.values.numpy())
-    if not across.isfinite().all():
-        raise SpaceError("a score is not finite; look at the items it came from, and at the space")
+    expect_finite(across)
     return -torch.from_numpy(machine.decision_function(kernel.carry_over(across).numpy())).float()
 
 

@@ -173,13 +173,6 @@ def open_set_rates(
     return rate(unknown, accepted=True), rate(known, accepted=False)
 
 
-def divided(space: MetricSpace, items: Items) -> tuple[Items, Items]:
-    """The items whose class the space knows by name, and the others."""
-    known = torch.tensor([name in space.classes for name in items.classes], dtype=torch.bool)
-    is_known = known[items.labels.cpu()]
-    return items.take(is_known.nonzero().flatten()), items.take((~is_known).nonzero().flatten())
-
-
 def best_scores(space: MetricSpace, items: Items, *, kind: Kind | None = None) -> Tensor:
     """The score of each item and its best class: (n,), on the CPU."""
     return best_of(space, embed(space, items.inputs), kind=kind)

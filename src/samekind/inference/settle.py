@@ -11,7 +11,8 @@ from samekind.decisions import Choices
 from samekind.inference.choosing import choices_of
 from samekind.inference.embed import embed
 from samekind.inference.inner_nodes import fit_levels
-from samekind.inference.open_set import divided, fit_open_set
+from samekind.inference.known_classes import divided
+from samekind.inference.open_set import fit_open_set
 from samekind.inference.standings import measure_kinds
 from samekind.inference.temperatures import fit_temperatures
 from samekind.inference.trials import all_trials

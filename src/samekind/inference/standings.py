@@ -15,7 +15,7 @@ from samekind.data.groups import Apart, groups_apart
 from samekind.decisions import Balance, Kind, Standing
 from samekind.inference.balancing import Labelled, Naming, naming, naming_share
 from samekind.inference.embed import embed
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
 from samekind.measures import (

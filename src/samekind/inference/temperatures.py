@@ -3,12 +3,12 @@
 import math
 from functools import partial
 
-import torch
 from torch import Tensor
 
 from samekind.data import Items
 from samekind.decisions import Head, Temperature
 from samekind.inference.embed import in_batches
+from samekind.inference.known_classes import labels_in
 from samekind.measures import temperature_calibration
 from samekind.space import MetricSpace
 
@@ -33,10 +33,9 @@ def fit_temperatures(
     of one class, give no temperature. But if the space names classes by another score than its own, whose
     scale was not trained, the similarity head takes the calibration of that score's pairs.
     """
-    position = {name: index for index, name in enumerate(space.classes)}
-    truth = torch.tensor([position.get(name, -1) for name in items.classes])[items.labels.cpu()]
+    truth = labels_in(space, items)
     known = (truth >= 0).nonzero().flatten()
-    if len(known) < FEWEST or len(position) < 2:
+    if len(known) < FEWEST or len(space.classes) < 2:
         return _of_pairs(space)
     name = f"{description or items.name}: {len(known):,} items of known classes"
     temperatures: dict[str, Temperature] = {}

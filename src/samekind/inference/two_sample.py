@@ -5,6 +5,7 @@ from torch import Tensor
 
 from samekind.decisions import Kind
 from samekind.errors import DataError, SettingError, SpaceError
+from samekind.inference.embed import NOT_FINITE
 from samekind.inference.kernels import Spectrum, Symmetrise, kernel_blocks, kernel_matrix, semidefinite
 from samekind.measures import TwoSample, two_sample_test
 from samekind.measures.kernels import two_sample_in_blocks
@@ -41,9 +42,7 @@ def two_sample(
         try:
             return two_sample_in_blocks(walk, in_first, permutations=permutations, seed=seed)
         except ValueError as error:
-            raise SpaceError(
-                "a score is not finite; look at the items it came from, and at the space"
-            ) from error
+            raise SpaceError(NOT_FINITE) from error
     kernel = kernel_matrix(space, both, kind=kind, symmetrise=symmetrise)
     clipped = semidefinite(_centred(kernel), spectrum).values
     return two_sample_test(clipped, in_first, permutations=permutations, seed=seed)

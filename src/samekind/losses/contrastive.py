@@ -108,10 +108,15 @@ def exponential_contrastive(
     return row_by_row(cost, (scores, None), (positive, None), (negative, None)).to(scores.dtype)
 
 
-def _weights(scores: Tensor, positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor]:
-    """The weights of a positive and of a negative pair in the share of their anchor."""
+def check_weighting(weighting: str) -> None:
+    """Raise SettingError for a weighting of pairs that is not a choice."""
     if weighting not in ("pairs", "kinds"):
         raise SettingError(f'the weighting is "pairs" or "kinds"; got "{weighting}"')
+
+
+def _weights(scores: Tensor, positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor]:
+    """The weights of a positive and of a negative pair in the share of their anchor."""
+    check_weighting(weighting)
     positives, negatives = positive.count_nonzero(), negative.count_nonzero()
     if weighting == "pairs":
         positives = negatives = positives + negatives

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
+from samekind.losses.contrastive import check_weighting
 from samekind.losses.inputs import check
 from samekind.losses.row_blocks import row_by_row
 
@@ -35,8 +36,7 @@ def linear_contrastive(
     for name, value in (("positive_margin", positive_margin), ("margin", margin)):
         if not math.isfinite(value):
             raise SettingError(f"{name} is a distance, a finite number; got {value}")
-    if weighting not in ("pairs", "kinds"):
-        raise SettingError(f'the weighting is "pairs" or "kinds"; got "{weighting}"')
+    check_weighting(weighting)
     check(scores, positive, negative)
     exact = scores.detach().to(torch.promote_types(scores.dtype, torch.float32))
     pulled = (positive & (exact < -positive_margin) if active else positive).sum()

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from samekind.measures.checks import check_trials
 from samekind.measures.sorted_trials import SortedTrials, sort_values
 
 CELL_BITS = 14
@@ -140,11 +141,7 @@ def _add(counts: Tensor, places: Tensor) -> None:
 
 def _checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
     """A block as float32, checked without looking at its numbers."""
-    if scores.ndim != 1 or scores.shape != same.shape:
-        shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
-        raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
-    if same.dtype != torch.bool:
-        raise ValueError(f"expected a boolean same, got {same.dtype}; compare the two labels, or use .bool()")
+    check_trials(scores, same)
     if scores.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         raise ValueError(f"expected scores in float32 or shorter, got {scores.dtype}; round them by .float()")
     return scores.detach().float(), same

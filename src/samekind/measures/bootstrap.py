@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from samekind.measures.checks import check_replicates
 from samekind.measures.intervals import Interval, checked_values, hull, proportion_interval
 from samekind.measures.resampling import Numbers
 
@@ -213,8 +214,7 @@ def _by_unit(values: Tensor, units: Tensor | None) -> tuple[Tensor, Tensor]:
 
 def _means(sums: Tensor, sizes: Tensor, replicates: int, seed: int) -> Numbers:
     """The mean over all values of the units drawn, in every replicate: (replicates,)."""
-    if replicates < 2:
-        raise ValueError(f"expected two replicates or more to tell a spread from, got {replicates}")
+    check_replicates(replicates)
     generator = torch.Generator().manual_seed(seed)
     step = max(1, MOST_DRAWS // len(sums))
     means = []

@@ -1,5 +1,6 @@
 """Checks of tensors that several measures share."""
 
+import torch
 from torch import Tensor
 
 
@@ -14,6 +15,33 @@ def check_labels(labels: Tensor, truth: Tensor, *, name: str) -> None:
     for values, called in ((labels, name), (truth, "truth")):
         if values.is_floating_point() or values.is_complex():
             raise ValueError(f"expected whole numbers in {called}, got {values.dtype}")
+
+
+def check_trials(scores: Tensor, same: Tensor) -> None:
+    """ValueError unless both are (trials,) and ``same`` is boolean."""
+    if scores.ndim != 1 or scores.shape != same.shape:
+        shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
+        raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
+    check_boolean(same)
+
+
+def check_boolean(same: Tensor) -> None:
+    """ValueError for a truth of trials that is not boolean."""
+    if same.dtype != torch.bool:
+        raise ValueError(f"expected a boolean same, got {same.dtype}; compare the two labels, or use .bool()")
+
+
+def check_neighbours(neighbours: Tensor, labels: Tensor) -> None:
+    """ValueError unless these are (queries, ranks) and (queries,)."""
+    if neighbours.ndim != 2 or labels.ndim != 1 or len(neighbours) != len(labels):
+        shapes = f"{tuple(neighbours.shape)} and {tuple(labels.shape)}"
+        raise ValueError(f"expected neighbours (queries, ranks) and labels (queries,), got {shapes}")
+
+
+def check_replicates(replicates: int) -> None:
+    """ValueError for too few replicates of a bootstrap."""
+    if replicates < 2:
+        raise ValueError(f"expected two replicates or more to tell a spread from, got {replicates}")
 
 
 def check_finite(values: Tensor, name: str) -> None:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.measures.checks import check_labels
+from samekind.measures.checks import check_labels, check_neighbours
 from samekind.measures.classification import check_class_scores
 
 #: Which classes count as near a class: the fewest that are k or more, ties included; or, as the published
@@ -221,9 +221,7 @@ def _checked(
     neighbours: Tensor, labels: Tensor, class_distances: Tensor, k: int, beta: float, gallery: Tensor
 ) -> Tensor:
     """The similarity of any two classes; ValueError for arguments that do not fit."""
-    if neighbours.ndim != 2 or labels.ndim != 1 or len(neighbours) != len(labels):
-        shapes = f"{tuple(neighbours.shape)} and {tuple(labels.shape)}"
-        raise ValueError(f"expected neighbours (queries, ranks) and labels (queries,), got {shapes}")
+    check_neighbours(neighbours, labels)
     check_labels(labels, labels, name="labels")
     distances = _tree(class_distances)
     named = torch.cat([neighbours.flatten(), labels, gallery])

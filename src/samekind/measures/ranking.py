@@ -6,6 +6,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.measures.checks import check_neighbours
+
 
 class Ranking(NamedTuple):
     """Which ranks hold an item of the query's class, ignored ones taken out."""
@@ -47,9 +49,7 @@ def relevant_counts(
 
 def ranked(neighbours: Tensor, labels: Tensor, relevant: Tensor | None, ignored: Tensor | None) -> Ranking:
     """The ranking of labels (queries, ranks) for queries of the given labels (queries,), checked."""
-    if neighbours.ndim != 2 or labels.ndim != 1 or len(neighbours) != len(labels):
-        shapes = f"{tuple(neighbours.shape)} and {tuple(labels.shape)}"
-        raise ValueError(f"expected neighbours (queries, ranks) and labels (queries,), got {shapes}")
+    check_neighbours(neighbours, labels)
     if not len(labels):
         raise ValueError("expected at least one query, got none")
     hit = neighbours == labels[:, None]

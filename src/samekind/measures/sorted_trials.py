@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.measures.checks import check_finite
+from samekind.measures.checks import check_boolean, check_finite, check_trials
 
 #: Scores searched for at a time, so that the places found take little memory.
 CHUNK = 2**19
@@ -47,9 +47,7 @@ class SortedTrials(NamedTuple):
 
 def checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
     """The trials without gradient, their scores as floats; ValueError if they are not valid trials."""
-    if scores.ndim != 1 or scores.shape != same.shape:
-        shapes = f"{tuple(scores.shape)} and {tuple(same.shape)}"
-        raise ValueError(f"expected scores and same of one shape (trials,), got {shapes}")
+    check_trials(scores, same)
     check_both_answers(same)
     check_finite(scores, "scores")
     scores = scores.detach()
@@ -58,8 +56,7 @@ def checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
 
 def check_both_answers(same: Tensor) -> None:
     """ValueError unless there are trials of one class and of two."""
-    if same.dtype != torch.bool:
-        raise ValueError(f"expected a boolean same, got {same.dtype}; compare the two labels, or use .bool()")
+    check_boolean(same)
     targets = int(same.sum())
     if targets == 0 or targets == len(same):
         counts = f"{targets} same and {len(same) - targets} different"

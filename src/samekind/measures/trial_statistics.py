@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from torch import Tensor
 
+from samekind.measures.checks import check_replicates
 from samekind.measures.costs import Costs, log_likelihood_ratio_cost, minimum_detection_cost
 from samekind.measures.intervals import Interval, hull, proportion_interval
 from samekind.measures.resampling import Curves, Numbers
@@ -39,8 +40,7 @@ def check_statistics(
         ):
             raise ValueError(f"expected a threshold for {name}, got none")
     costs.check()
-    if replicates < 2:
-        raise ValueError(f"expected two replicates or more to tell a spread from, got {replicates}")
+    check_replicates(replicates)
 
 
 def value_of(name: Statistic, scores: Tensor, same: Tensor, threshold: float | None, costs: Costs) -> float:

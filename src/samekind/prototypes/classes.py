@@ -40,6 +40,15 @@ def unmoved(self: Any, z: Tensor, y: Tensor) -> None:
     """Does nothing: the hook of prototypes that do not move there."""
 
 
+def assign_one_each(
+    self: Any, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None
+) -> None:
+    """Replace the classes and their vectors, one for each, the mean of ``counts`` (classes,) examples."""
+    check_vectors(classes, vectors, dimension=self.dimension, count=1)
+    self.counts = checked_counts(counts, classes)
+    self.classes, self.vectors = list(classes), vectors.detach().clone()
+
+
 def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     """The mean embedding of each class and whether it is present: (n, d), (n,) -> (classes, d), (classes,).
 

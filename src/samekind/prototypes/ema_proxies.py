@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, checked_counts, class_means, unmoved
+from samekind.prototypes.classes import assign_one_each, checked_counts, class_means, unmoved
 
 
 class EMAProxies(nn.Module):
@@ -65,7 +65,5 @@ class EMAProxies(nn.Module):
 
     def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
         """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
-        check_vectors(classes, vectors, dimension=self.dimension, count=1)
-        self.counts = checked_counts(counts, classes)
-        self.classes, self.vectors = list(classes), vectors.detach().clone()
+        assign_one_each(self, classes, vectors, counts)
         self.visited = torch.ones(len(vectors), dtype=torch.bool, device=vectors.device)

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, checked_counts, unmoved
+from samekind.prototypes.classes import assign_one_each, checked_counts, unmoved
 from samekind.prototypes.layout import exact_directions, multidimensional_scaling, wanted_chords
 from samekind.taxonomy import Tree
 
@@ -70,8 +70,4 @@ class FixedProxies(nn.Module):
             return
         self.vectors = directions[:, None].to(self.vectors)
 
-    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
-        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
-        check_vectors(classes, vectors, dimension=self.dimension, count=1)
-        self.counts = checked_counts(counts, classes)
-        self.classes, self.vectors = list(classes), vectors.detach().clone()
+    assign = assign_one_each

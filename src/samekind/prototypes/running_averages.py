@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.errors import SettingError
-from samekind.prototypes.classes import check_vectors, checked_counts, class_means, unmoved
+from samekind.prototypes.classes import assign_one_each, checked_counts, class_means, unmoved
 
 
 class RunningAverages(nn.Module):
@@ -59,8 +59,4 @@ class RunningAverages(nn.Module):
 
     after_step = unmoved
 
-    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
-        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
-        check_vectors(classes, vectors, dimension=self.dimension, count=1)
-        self.counts = checked_counts(counts, classes)
-        self.classes, self.vectors = list(classes), vectors.detach().clone()
+    assign = assign_one_each

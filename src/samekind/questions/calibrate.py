@@ -19,7 +19,7 @@ from samekind.inference import (
     fit_open_set,
     fit_temperatures,
 )
-from samekind.inference.open_set import divided
+from samekind.inference.known_classes import divided
 from samekind.inference.points import support
 from samekind.inference.temperatures import FEWEST
 from samekind.questions.progress import Progress, silent

@@ -9,8 +9,8 @@ from samekind.data import Items
 from samekind.data.class_tree import expect_classes
 from samekind.decisions import Kind
 from samekind.errors import DataError
-from samekind.evaluation.classification import class_names, knows, labels_in
 from samekind.inference import asking, device_of, embed
+from samekind.inference.known_classes import class_names, knows, labels_in
 from samekind.inference.relations import class_distances
 from samekind.measures import confusion, mean_correlation
 from samekind.questions.reading import known_kind
