@@ -62,7 +62,8 @@ def test_draws_depend_only_on_the_seed(kind, images, chances):
     torch.manual_seed(0)
     first = augmentation(x, generator=chances(3))
     before = torch.manual_seed(1).get_state()
-    assert torch.equal(augmentation(x, generator=chances(3)), first)
+    # What a sound is padded with is not equal to itself.
+    torch.testing.assert_close(augmentation(x, generator=chances(3)), first, atol=0, rtol=0, equal_nan=True)
     assert torch.equal(torch.get_rng_state(), before)
     others = [augmentation(x, generator=chances(seed)) for seed in range(4, 8)]
     assert not all(torch.equal(other, first) for other in others)

@@ -205,7 +205,8 @@ def test_takes_keywords_only_and_stores_them_under_their_names(kind):
         key: [*part] if isinstance(part, torch.nn.ModuleList) else part for key, part in stored.items()
     } == others
     items = items_for(encoder).to(next(encoder.parameters(), torch.empty(0)).device)
-    dimension = encoder.inputs if kind in (encoders.Unchanged, encoders.ResidualMLP) else OTHER["dimension"]
+    given_by_input = (encoders.Unchanged, encoders.ResidualMLP, encoders.FrameStatistics)
+    dimension = encoder.dimension if kind in given_by_input else OTHER["dimension"]
     assert encoder.eval()(items).shape == (len(items), dimension)
 
 

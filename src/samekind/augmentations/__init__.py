@@ -14,19 +14,26 @@ and resamples once where neighbours only move pixels.
 
 from samekind.augmentations.additive_noise import AdditiveNoise
 from samekind.augmentations.affine import Affine
+from samekind.augmentations.babble import Babble
 from samekind.augmentations.blur import Blur
 from samekind.augmentations.chain import Augmentation, augment, step_generator
 from samekind.augmentations.colour_jitter import ColourJitter
 from samekind.augmentations.feature_dropout import FeatureDropout
+from samekind.augmentations.feature_masking import FeatureMasking
 from samekind.augmentations.flip import Flip
 from samekind.augmentations.gaussian_noise import GaussianNoise
 from samekind.augmentations.greyscale import Greyscale
+from samekind.augmentations.music import Music
+from samekind.augmentations.noise import Noise
 from samekind.augmentations.pad_and_crop import PadAndCrop
 from samekind.augmentations.perspective import Perspective
 from samekind.augmentations.rand_augment import RandAugment
 from samekind.augmentations.random_chunk import RandomChunk
 from samekind.augmentations.random_resized_crop import RandomResizedCrop
+from samekind.augmentations.reverberation import Reverberation
 from samekind.augmentations.rotation import Rotation
+from samekind.augmentations.speed import Speed
+from samekind.augmentations.time_reversal import TimeReversal
 
 __all__ = [
     "AUGMENTATIONS",
@@ -36,18 +43,25 @@ __all__ = [
     "AdditiveNoise",
     "Affine",
     "Augmentation",
+    "Babble",
     "Blur",
     "ColourJitter",
     "FeatureDropout",
+    "FeatureMasking",
     "Flip",
     "GaussianNoise",
     "Greyscale",
+    "Music",
+    "Noise",
     "PadAndCrop",
     "Perspective",
     "RandAugment",
     "RandomChunk",
     "RandomResizedCrop",
+    "Reverberation",
     "Rotation",
+    "Speed",
+    "TimeReversal",
     "augment",
     "step_generator",
 ]
@@ -71,6 +85,15 @@ IMAGES = (
 VECTORS = ("FeatureDropout", "GaussianNoise")
 
 #: And those of sounds.
-SOUNDS = ("RandomChunk",)
+SOUNDS = (
+    "Babble",
+    "FeatureMasking",
+    "Music",
+    "Noise",
+    "RandomChunk",
+    "Reverberation",
+    "Speed",
+    "TimeReversal",
+)
 
 AUGMENTATIONS = IMAGES + VECTORS + SOUNDS

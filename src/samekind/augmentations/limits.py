@@ -32,6 +32,16 @@ def expect_sounds(x: Tensor) -> None:
         )
 
 
+def expect_waveforms(x: Tensor) -> None:
+    """Raise DataError for anything but floats (n, 1, samples)."""
+    expect_sounds(x)
+    if x.shape[1] != 1:
+        raise DataError(
+            "waveforms are augmented as floats (n, 1, samples), before they become features; "
+            f"got {tuple(x.shape)} of {x.dtype}"
+        )
+
+
 def expect_within(name: str, value: float, low: float, high: float) -> None:
     """Raise SettingError for a setting outside [low, high], or NaN."""
     if not low <= value <= high or math.isinf(value):

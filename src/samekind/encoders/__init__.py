@@ -17,7 +17,8 @@ their ends with NaN; padding changes no embedding. `FrontEnd` around one of them
 
 Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and with
 its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `WithSize` adds
-what the original size of a picture tells, `SideBySide` joins several. `Unchanged` is none: items as they are.
+what the original size of a picture tells, `SideBySide` joins several. `Unchanged` is none: items as they are;
+`FrameStatistics` is as little for sounds.
 
 `Attended` makes features of several maps of such a network, its backbone; ``attention(x)`` gives the
 weights of each layer. `Backbone` is a network of timm or torchvision, by its name there, without maps. A
@@ -30,6 +31,7 @@ from samekind.encoders.bn_inception import BNInception
 from samekind.encoders.compressed import Compressed
 from samekind.encoders.conv4 import Conv4
 from samekind.encoders.ecapa import ECAPA
+from samekind.encoders.frame_statistics import FrameStatistics
 from samekind.encoders.front_end import FrontEnd
 from samekind.encoders.headed import Headed
 from samekind.encoders.inception_v3 import InceptionV3
@@ -64,6 +66,7 @@ __all__ = [
     "Compressed",
     "Conv4",
     "EfficientNetLite",
+    "FrameStatistics",
     "FrontEnd",
     "Headed",
     "InceptionV3",

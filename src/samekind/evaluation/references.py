@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.data import Items, draw, scaled
+from samekind.data import SOUNDS, Items, draw, scaled
 from samekind.data.groups import Apart, groups_apart
 from samekind.data.stored import fetched
 from samekind.errors import DataError
@@ -24,6 +24,7 @@ from samekind.evaluation.untrained import (
 )
 from samekind.measures.catalogue import ACCURACY, recall
 from samekind.measures.measure import Measure
+from samekind.training.build import plain_encoder
 from samekind.training.statistics import statistics_of
 
 #: The two baselines.
@@ -52,9 +53,10 @@ def references(
     "accuracy", if all classes of a set were trained on: of the class of the nearest training item, and of the
     commonest class. "Recall@1": whether the nearest other item of the set is of the same class. Nearest is by
     the Euclidean distance of the inputs: features in standard deviations of the training items, pictures
-    pixel by pixel, at 32 pixels a side at most. At most 20,000 training items and 5,000 items of a set are
-    used, drawn by ``seed``; a set that is drawn from has no Recall@1. If items have groups, the nearest is of
-    another group, as in `retrieval`. Distances are computed on the ``device``.
+    pixel by pixel, at 32 pixels a side at most, sounds by mean and deviation of their features. At most
+    20,000 training items and 5,000 items of a set are used, drawn by ``seed``; a set that is drawn from has
+    no Recall@1. If items have groups, the nearest is of another group, as in `retrieval`. Distances are
+    computed on the ``device``.
     """
     for items in (train, *sets.values()):
         if not len(items):
@@ -126,6 +128,7 @@ class _Inputs:
         if units == "features":
             means, deviations = statistics_of(train, "features")
         self.has_pixels = units == "channels"
+        self.plain = plain_encoder(train).to(device) if train.medium is SOUNDS else None
         self.means, self.deviations = (
             torch.tensor(numbers, device=device) for numbers in (means, deviations)
         )
@@ -137,6 +140,8 @@ class _Inputs:
 
     def _compared(self, x: Tensor) -> Tensor:
         x = x.to(self.device).float()
+        if self.plain is not None:
+            x = self.plain(x)
         if self.has_pixels and max(x.shape[2:]) > MOST_PIXELS:
             height, width = (min(side, MOST_PIXELS) for side in x.shape[2:])
             x = F.adaptive_avg_pool2d(x, (height, width))

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from samekind.attacks import PICTURES as PIXELS
 from samekind.attacks import Limits, Region, Scaled, column_limits
-from samekind.data import PICTURES, Items, scaled
+from samekind.data import PICTURES, SOUNDS, Items, scaled
 from samekind.encoders import Standardised
 from samekind.errors import DataError, SettingError, nearest
 from samekind.space import MetricSpace
@@ -54,6 +54,8 @@ def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ())
     they are, and epsilon is in the standard deviations that the encoder divides by (where it does not, in
     those of the items).
     """
+    if items.medium is SOUNDS:
+        raise SettingError("attacks are for pictures, vectors and arrays; these items are sounds")
     x = scaled(items.inputs[:]).float()
     if not len(x):
         raise DataError(f"{items.name}: expected at least one item to attack, got none")

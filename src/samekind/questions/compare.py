@@ -42,7 +42,9 @@ def compare(
             f'this space has no threshold for the score "{name}"; {nearest(name, space.decisions)}'
         )
     decision = space.decisions[name]
-    z = embed(space, torch.stack([first, second])).to(device_of(space))
+    # Sounds are of unequal length; their medium pads them.
+    together = torch.stack if space.reader is None else space.reader.medium.batch
+    z = embed(space, together([first, second])).to(device_of(space))
     with asking(space):
         score = space.score(z[:1], z[1:], kind=decision.kind).cpu()
     return Comparison(

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from torch import Tensor
+
 from samekind.data import PICTURES, medium_of, scaled, write_image
 from samekind.data.media.original_size import colours_of
 from samekind.errors import SettingError
@@ -72,8 +74,14 @@ def _fill_group(folder: Path, grouped: Grouped, members: Sequence[int]) -> None:
         if is_file:
             shutil.copy2(source, folder / name)
         else:
-            [picture] = scaled(grouped.inputs[item : item + 1])
+            [picture] = _picture(grouped.inputs[item : item + 1])
             write_image(folder / name, colours_of(picture).clamp(0, 1))
+
+
+def _picture(item: Tensor) -> Tensor:
+    """An item (1, …) as a picture: itself, or what its medium shows of it."""
+    medium = medium_of(item.shape[1:])
+    return scaled(item) if medium is PICTURES else medium.thumbnails(item)
 
 
 def _as_png(source: Path) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from samekind.data import Items
+from samekind.data import PICTURES, SOUNDS, Items
 from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
 from samekind.recipes.many_classes import are_many, by_pairs
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Term
@@ -100,7 +100,9 @@ def untrained(run: Run) -> Run:
     """The run whose space is the start of the ladder: the pretrained features, or the raw input, and the
     cosine. It is built, never trained.
     """
-    encoder = run.space.encoder if is_pretrained(run) else Part("Unchanged")
+    sounds = run.space.encoder.name == SOUNDS.encoder(()).name
+    plain = Part(*(SOUNDS if sounds else PICTURES).plain(()))
+    encoder = run.space.encoder if is_pretrained(run) else plain
     space = Parts(encoder, Part("Cosine"), Part("SupportMeans"), standardise=run.space.standardise)
     return Run(recipe="house", space=space, terms=run.terms)
 
@@ -156,8 +158,9 @@ def _augmentations(items: Subject) -> tuple[Part, ...]:
     """Crops of a sixth of a colour picture or more, and mirrored ones; grey pictures, which may be writing,
     are turned and moved a little, and not mirrored.
     """
+    shape, medium = shape_and_medium(items)
     if not _are_pictures(items):
-        return ()
+        return tuple(Part(*suited) for suited in medium.augmentations(shape))
     if shape_and_medium(items)[0][0] == 3:
         return Part("RandomResizedCrop", {"scale": [0.16, 1.0]}), Part("Flip")
     return (Part("Affine", SLIGHTLY),)

@@ -151,6 +151,11 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
     return encoder
 
 
+def plain_encoder(items: Items) -> Any:
+    """The encoder without weights that stands for the raw input of these items."""
+    return _encoder(*items.medium.plain(items.shape), _facts_of(items))
+
+
 def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str, Any]) -> Augmentation:
     """One augmentation; what is `FILLED_IN` comes from the items."""
     if part.name not in augmentations.AUGMENTATIONS:

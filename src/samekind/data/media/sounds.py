@@ -154,5 +154,6 @@ SOUNDS = Medium(
     shows=is_sound,
     decoder=_decoder,
     facts=_facts,
+    plain=lambda _: Suited("FrontEnd", {"encoder": {"name": "FrameStatistics"}, "normalise": 0}),
     thumbnails=spectrograms,
 )
