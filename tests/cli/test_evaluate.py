@@ -88,8 +88,24 @@ def test_json_has_every_promise(told, trained, space):
     }
 
 
-def test_the_tables_have_every_number(answer, rows):
+def test_one_screen_has_the_main_answers(answer, rows):
     page, _ = answer
+    lines = page.splitlines()
+    assert len(lines) <= 32
+    written = {tuple(line.split()) for line in lines}
+    kinds = {"similarity", "embedding"}
+    main = [row for row in rows if row.measure in ("accuracy", "EER", "Recall@1") and row.kind in kinds]
+    main += [row for row in rows if row.measure.endswith("5-shot harmonic mean")]
+    assert len(main) == 6
+    for row in main:
+        assert (*row.measure.split(), *row.items.split(), row.kind, *row.text.split()) in written, row
+    assert not any("fused" in line for line in lines)
+    assert len(re.findall(r"promised [\d.]+% false accepts.*?, measured [\d.]+%", page)) == 2
+    assert "--all prints all measures" in page
+
+
+def test_all_has_every_number(samekind, trained, rows, known_rows):
+    page = samekind("evaluate", trained, *TASKS, "--all").out
     lines = [line.split() for line in page.splitlines()]
     for row in rows:
         written = f"{row.measure} {row.items}".split()
@@ -169,7 +185,7 @@ def test_verifies_the_trials_of_a_list(samekind, trained, space, listed):
     assert [Row(**row) for row in told["systems"]["trained"]] == expected
     assert {row.unit for row in expected if row.low is not None} == {"classes"}
     assert len(told["promises"]) == 3
-    assert "Verification" in samekind("evaluate", trained / "space", *options).out
+    assert "Verification" in samekind("evaluate", trained / "space", *options, "--all").out
 
 
 def test_enrolments_of_several_items(samekind, trained, listed):

@@ -109,7 +109,7 @@ def test_evaluation_grades_by_the_tree_of_the_space_or_of_a_file(samekind, run, 
 
 def test_the_tables_name_classes_in_the_wrong_place(samekind, run):
     answer = samekind("evaluate", run, "--tasks", "3", "--no-references")
-    assert "Tree (95% intervals over items)" in answer.out
+    assert "severity of mistakes" in answer.out
     assert "Not beside their relatives: " in answer.out
     assert " steps in the tree)" in answer.out
 

@@ -38,7 +38,9 @@ MostAsked = Annotated[
         min=4,
     ),
 ]
-Everything = Annotated[bool, typer.Option("--all", help="Report all measures, not only the main ones.")]
+Everything = Annotated[
+    bool, typer.Option("--all", help="All measures, by every kind of score, and all thresholds.")
+]
 Report = Annotated[
     Path | None, typer.Option(help="Write a one-page HTML report on the test items here as well.")
 ]
@@ -222,7 +224,7 @@ def _about_tests(request: Request, report: Path | None) -> Told:
     run = open_run(request.run, request.device)
     run.opened.take_tree(request.taxonomy)
     answer = evaluate_tests(run, request.settings, cohort=request.cohort, report=report)
-    return answer.to_json(), partial(_print_evaluated, answer)
+    return answer.to_json(), partial(_print_evaluated, answer, request)
 
 
 def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
@@ -234,7 +236,7 @@ def _about_data(request: Request, data: str, label: str | None, skip_unreadable:
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
     warn_of_training_items(opened, [data])
     answer = evaluate_data(opened, items, request.settings, source=data, cohort=request.cohort)
-    return {"data": data, **answer.to_json()}, partial(_print_evaluated, answer)
+    return {"data": data, **answer.to_json()}, partial(_print_evaluated, answer, request)
 
 
 def _about_trials(request: Request, trials: Path, root: Path | None, enrolments: Path | None) -> Told:
@@ -253,7 +255,7 @@ def _about_trials(request: Request, trials: Path, root: Path | None, enrolments:
         title=trials.stem,
         cohort=read_cohort(opened, request.cohort),
     )
-    return {"trials": str(trials), **answer.to_json()}, partial(_print_evaluated, answer)
+    return {"trials": str(trials), **answer.to_json()}, partial(_print_evaluated, answer, request)
 
 
 def _about_two(request: Request, against: Path) -> Told:
@@ -271,12 +273,25 @@ def _about_two(request: Request, against: Path) -> Told:
     return {"against": str(against), **answer.to_json()}, show
 
 
-def _print_evaluated(answer: "Evaluated") -> None:
-    """What training gained, the tables, what to know of them, and what the thresholds promised."""
-    from samekind.cli.output import print_gains, print_measures, print_promises, print_text, print_warnings
+def _print_evaluated(answer: "Evaluated", request: Request) -> None:
+    """What training gained, the answers, what to know of them, and what the thresholds promised: one screen,
+    or with --all everything.
+    """
+    from samekind.cli.output import (
+        print_answers,
+        print_gains,
+        print_measures,
+        print_promises,
+        print_text,
+        print_warnings,
+    )
 
+    everything = request.settings.measures == "all"
     print_gains(answer.gains)
-    print_measures({answer.name: answer.rows})
+    if everything:
+        print_measures({answer.name: answer.rows})
+    else:
+        print_answers(answer.main_rows)
     if answer.choices is not None:
         print_text(
             f"\nBy default pairs are compared by {answer.choices.pairs}, neighbours found by "
@@ -288,7 +303,9 @@ def _print_evaluated(answer: "Evaluated") -> None:
         more = f", and {count - len(first):,} more" if count > len(first) else ""
         print_text(f"Not beside their relatives: {'; '.join(row.sentence for row in first)}{more}.")
     print_warnings({answer.name: answer.warnings})
-    print_promises(answer.promises)
+    print_promises(answer.promises if everything else answer.used_promises)
+    if not everything:
+        print_text("\n--all prints all measures, by every kind of score, and all thresholds.")
 
 
 def _tell(

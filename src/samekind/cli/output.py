@@ -62,6 +62,12 @@ def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
         print_table(content)
 
 
+def print_answers(rows: Sequence["Row"]) -> None:
+    """Rows of several questions in one table."""
+    lines = [[row.measure, row.about, row.kind, row.text] for row in rows]
+    print_table(table("Answers (95% intervals)", ["measure", "classes", "score", "value"], lines, texts=3))
+
+
 def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
     """Sentences about scores that are upside down and baselines that are not beaten, by system."""
     from samekind.questions.evaluate import row_warnings

@@ -14,12 +14,16 @@ from samekind.errors import SettingError
 from samekind.evaluation import Gain, Misplaced, PromiseRow, Row
 from samekind.evaluation.retrieval import Ignored
 from samekind.evaluation.rows import noted
+from samekind.evaluation.untrained import REFERENCE
 from samekind.inference import device_of, embed, embed_files
 from samekind.inference.cohort import CohortNorm
 from samekind.inference.enrolment import Combination
 from samekind.inference.features import feature_items, without_encoder
 from samekind.space import MetricSpace
 from samekind.training import Run
+
+#: Of these questions one measure sums up the others.
+SUMMED_UP = {"few-shot beside known": "harmonic mean"}
 
 
 class Cohort(NamedTuple):
@@ -66,6 +70,30 @@ class Evaluated:
     choices: Choices | None = None
     gains: tuple[Gain, ...] = ()
     misplaced: tuple[Misplaced, ...] = ()
+
+    @property
+    def main_rows(self) -> list[Row]:
+        """One kind of score for each question and set of items, the one that it is answered by, and the
+        measures that are told in sentences, or the first where none is. References are among the gains.
+        """
+        rows: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            if row.question != REFERENCE:
+                rows.setdefault((row.question, row.items), []).append(row)
+        main: list[Row] = []
+        for (question, _), all_kinds in rows.items():
+            own = [row for row in all_kinds if row.kind == all_kinds[0].kind]
+            if question in SUMMED_UP:
+                main += [row for row in own if row.measure.endswith(SUMMED_UP[question])]
+            else:
+                main += [row for row in own if question in row.entry.sentences] or own[:1]
+        return main
+
+    @property
+    def used_promises(self) -> list[PromiseRow]:
+        """Those of the thresholds that answer by default: of the kind for pairs, and of "none of these"."""
+        used = "similarity" if self.choices is None else self.choices.pairs
+        return [promise for promise in self.promises if promise.kind in (used, "open set")]
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
