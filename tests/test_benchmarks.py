@@ -33,7 +33,7 @@ from samekind.training import Run
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
-OWN = ("grid", "claims", "tables", "carry_out", "pictures")
+OWN = ("grid", "claims", "tables", "carry_out", "pictures", "sets", "systems", "teaching", "published")
 #: A number in a text, and what a text links to; numbers of the page on pictures that nobody measured: years,
 #: figures, datasets' names and settings.
 NUMBER, PICTURE = re.compile(r"(?<![\w-])\d[\d,]*(?:\.\d+)?"), re.compile(r"\]\([^)]*\)")
@@ -673,6 +673,74 @@ def test_measures_of_runs_with_a_tree_are_correlated_by_their_ranks(load):
     assert cells["top-1"][:2] == ["", "**1.00** (0e+00)"]
     assert set(cells["HS@50"]) == {""}
     assert tables._together(results_of(contents[:4]), "plankton") == "Not run yet."
+
+
+# --- few-shot tasks -------------------------------------------------------------------------------
+
+
+def by_tasks(experiment, *, level):
+    """What a run by tasks writes down: its curve rises to a level and stays there."""
+    curve = [min(level, 0.2 + 0.01 * place) for place in range(60)]
+    names = ("norm_ratio", "con_alpha", "div_alpha", "con_div")
+    measure = {"mean": level, "half": 0.01, "tasks": 600}
+    shots = f"5-way {experiment.shot}-shot"
+    return {
+        "variant": experiment.variant,
+        "seed": experiment.seed,
+        "episodes": 6000,
+        "test": {shots: measure, f"{shots}, cosine": measure},
+        "untrained": {shots: {"mean": 0.2, "half": 0.01, "tasks": 600}},
+        "checkpoints": {"validation": curve}
+        | {name: [level + 0.001 * k for k in range(60)] for name in names},
+    }
+
+
+def test_the_tables_of_tasks_say_who_learns_faster(load):
+    grid, tables = load("grid", "few_shot_study"), load("tables")
+    runs = [run for run in grid.grid() if run.system in ("conv4-proto-softmax", "conv4-proto-dr")]
+    contents = [
+        by_tasks(run, level=0.5 if "dr" in run.system else 0.4) for run in runs if run.data == "birds"
+    ]
+    written = tables.tables(load("grids.results").Results(contents))
+    assert "| Conv4 | 1 | softmax | 6,000 | 3 | 40.00 ± 0.00 | 20.00 ± 0.00 | 50.46 ± 0.88 |" in written
+    # The mean of ten checkpoints has the level nine after the first that has it.
+    assert "| Conv4 | 5 | 0 | 40.0 | 3,000 | 2,600 |" in written
+    assert "| 5-way 1-shot | proto-dr | cosine | 6,000 | 3 | 50.00 ± 0.00 |" in written
+    assert tables.tables(load("grids.results").Results([])).count("Not run yet.") == 9
+
+
+def test_every_run_by_tasks_is_one(load, monkeypatch):
+    grid, systems = load("grid", "few_shot_study"), load("systems")
+    place = load("grids.running").Place(Path(), Path(), Path(), "cpu", 0.0, False)
+    pictures = Items(
+        torch.zeros(60, 3, 96, 96, dtype=torch.uint8), torch.arange(60) // 30, ("a", "b"), "birds"
+    )
+    names = [run.name for run in grid.grid()]
+    assert len(set(names)) == len(names)
+    for experiment in grid.grid(seeds=1):
+        run = systems.run_of(experiment, pictures, place)
+        assert run.seed == experiment.seed
+        if experiment.shot:
+            assert run.epochs * run.batches.arguments["steps"] == experiment.episodes(False)
+            assert run.batches.arguments["shot"] == experiment.shot
+
+
+def test_tasks_within_an_alphabet_show_two_people(load):
+    load("grid", "few_shot_study")
+    carry_out = load("carry_out")
+    names = [
+        f"Alphabet{place // 22}/character{place % 22:02}, {turn}" for turn in (0, 90) for place in range(44)
+    ]
+    labels = torch.arange(88).repeat_interleave(20)
+    items = Items(torch.zeros(len(labels), 1), labels, tuple(names), "drawings")
+    tasks = carry_out.within_alphabets(items, tasks=4, seed=0)
+    assert tasks.support.shape == tasks.query.shape == (4, 20, 1)
+    for classes, support, query in zip(*tasks, strict=True):
+        assert classes.max() < 44
+        assert len((classes // 22).unique()) == 1
+        people = (support % 20).unique(), (query % 20).unique()
+        assert len(people[0]) == len(people[1]) == 1
+        assert people[0] != people[1]
 
 
 # --- the birds ------------------------------------------------------------------------------------

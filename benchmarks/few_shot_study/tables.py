@@ -92,7 +92,7 @@ def smoothed(values: Sequence[float], window: int = WINDOW) -> list[float]:
 def reached(values: Sequence[float], level: float) -> int | None:
     """The first place at which smoothed values have a level, or None; not before a whole window."""
     for place, value in enumerate(values):
-        if place + 1 >= WINDOW and value >= level:
+        if place + 1 >= WINDOW and value >= level - 1e-9:  # sums are rounded
             return place
     return None
 

@@ -77,6 +77,17 @@ def with_adversary(run):
     return run.override(["epochs=4", "checkpoint_steps=2"]).update(rates)
 
 
+def with_tasks(run):
+    """Few-shot tasks, augmented two steps at a time, so that a run is stopped between the two."""
+    tasks = {"batches": {"sampler": "Episodes", "way": 3, "shot": 2, "queries": 3, "tasks": 2, "steps": 3}}
+    ratio = {"name": "LogDistance", "scale": {"name": "LearnedScale"}}
+    run = with_augmentation(run).update({**tasks, "optimiser": {"name": "Adam", "rate": 0.01}})
+    run = run.update({"space": {"similarity": ratio, "prototypes": {"name": "SupportMeans"}}})
+    space = dataclasses.replace(run.space, auxiliary=None)
+    terms = {"task": Term("softmax", against="support")}
+    return dataclasses.replace(run, space=space, terms=terms, ahead=2, capture=True)
+
+
 RUNS = [
     with_everything,
     saved_at_epochs_only,
@@ -86,11 +97,12 @@ RUNS = [
     with_augmentation,
     with_fine_tuning,
     with_adversary,
+    with_tasks,
 ]
 
 
 def items_for(settings, vectors):
-    if settings not in (with_batch_normalisation, with_augmentation, with_fine_tuning):
+    if settings not in (with_batch_normalisation, with_augmentation, with_fine_tuning, with_tasks):
         return vectors
     images = torch.rand(48, 1, 8, 8, generator=torch.Generator().manual_seed(0))
     if settings is not with_batch_normalisation:
