@@ -18,7 +18,7 @@ from torch import Tensor
 from samekind import characters, digits
 from samekind.data import Items, SplitSettings, prepare
 from samekind.encoders import Unchanged
-from samekind.inference.balancing import OF_MARGIN, SHOTS, Labelled, naming
+from samekind.inference.balancing import SHOTS, Labelled, spare_margin
 from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -63,8 +63,8 @@ def _fold(z: Tensor, labels: Tensor, held_out: Tensor) -> Tensor:
     means, _ = class_means(z[~is_new][~asked], known_labels[~asked], len(classes))
     space.prototypes.assign([str(name) for name in classes.tolist()], means[:, None])
     known = Labelled(z[~is_new][asked], known_labels[asked])
-    bonus = naming(space, known, None, kind="similarity").bonus or 0.0
-    bonuses = torch.tensor(SHARES)[:, None] * bonus / OF_MARGIN
+    scores = space.score_classes(known.z)
+    bonuses = torch.tensor(SHARES)[:, None] * spare_margin(scores, scores.argmax(1) == known.labels)
     tasks = [
         _shares(space, known, Labelled(z[is_new], labels[is_new]), bonuses, draw) for draw in range(DRAWS)
     ]

@@ -93,7 +93,7 @@ def naming(
         return balanced([tasks])
     scores = _class_scores(space, known.z, kind)
     right = scores.argmax(1) == known.labels.cpu()
-    spare = 0.0 if kind == "normalised" else _spare(scores, right)
+    spare = 0.0 if kind == "normalised" else OF_MARGIN * spare_margin(scores, right)
     pretended = _pretended(space, known, scores, kind=kind, shots=shots, draws=draws, seed=seed)
     return Naming(right.double(), empty, _supported(spare, pretended))
 
@@ -251,12 +251,12 @@ def _means(parts: list[Tensor]) -> Tensor:
     return means[~means.isnan()]
 
 
-def _spare(scores: Tensor, right: Tensor) -> float:
-    """A share of how far the right class is above the next, for all but a few of the items (n, classes)."""
+def spare_margin(scores: Tensor, right: Tensor) -> float:
+    """How far the right class is above the next, for all but a few of the items: (n, classes), (n,)."""
     if scores.shape[1] < 2 or not right.any():
         return 0.0
     first, second = scores[right].topk(2, dim=1).values.T
-    return OF_MARGIN * float((first - second).double().quantile(FEW))
+    return float((first - second).double().quantile(FEW))
 
 
 def _class_scores(space: MetricSpace, z: Tensor, kind: Kind) -> Tensor:
