@@ -112,9 +112,10 @@ def _more(data: "Examination") -> str:
 
 
 def _in_words(training: "PlannedTraining") -> str:
+    from samekind.data import medium_of
     from samekind.recipes.plans import because_few
 
-    shape = " x ".join(map(str, training.shape))
+    extent = medium_of(training.shape).extent(training.shape)
     parts = ", ".join(
         f"{name} {_items(count, training.classes[name])}" for name, count in training.items.items()
     )
@@ -122,7 +123,7 @@ def _in_words(training: "PlannedTraining") -> str:
     why = f" {few[0].upper()}{few[1:]}." if few else ""
     whole = ", no group in two parts" if training.split == "group" else ""
     return (
-        f"A run of {training.recipe} would train {training.encoder} on items of {shape} for "
+        f"A run of {training.recipe} would train {training.encoder} on items of {extent} for "
         f"{training.epochs} epochs, {training.steps:,} steps.{why} "
         f"Split ({training.split}{whole}): {parts}."
     )

@@ -105,14 +105,14 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
     else:
         own = plan.run(items.take(trained))
         run = plan.suited(own, items, items=len(trained))
-    shape = " x ".join(map(str, items.shape))
+    extent = items.medium.extent(items.shape)
     settings = plan.data.to_dict()
     if plan.data.taxonomy is not None:
         settings["taxonomy"] = _beside(plan.data.taxonomy, out)
     data = _changed(settings, DataSettings().to_dict())
     split = _changed(splitting.to_dict(), SplitSettings().to_dict())
     lines = [
-        f"# {_counted(items)}, each {shape}.",
+        f"# {_counted(items)}, each {extent}.",
         f"# samekind train FILE does what this file says; --set epochs={run.epochs} overrides it.",
         "",
         *_recipe_lines(plan, run),

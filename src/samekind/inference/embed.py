@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from samekind.data import Stored, scaled
+from samekind.data import SOUNDS, Stored, medium_of, scaled
 from samekind.data.media.medium import laid_out
 from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
@@ -20,6 +20,9 @@ BATCH = 4096
 #: stay near its cache. Measured with EfficientNet-Lite0 at 128 pixels: 8 pictures took 0.04 s each, 128 took
 #: 0.10 s each.
 CPU_NUMBERS = 400_000
+
+#: Sounds are long: so many samples are encoded at a time by other devices, and read together from files.
+SAMPLES, SAMPLES_READ = 2**25, 2**26
 
 NOT_FINITE = "a score is not finite; look at the items it came from, and at the space"
 
@@ -88,6 +91,8 @@ def embed_by(encoder: Any, inputs: Tensor | Stored, *, batch: int = 512) -> Tens
     if not len(inputs):
         return torch.empty(0, int(encoder.dimension))
     device = device_of(encoder)
+    if medium_of(inputs.shape[1:]) is SOUNDS:
+        batch = max(1, min(batch, SAMPLES_READ // inputs.shape[-1]))
     places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
     with asking(encoder):
         parts = (part for raw in fetched(inputs, places) for part in _parts(raw.to(device)))
@@ -96,9 +101,12 @@ def embed_by(encoder: Any, inputs: Tensor | Stored, *, batch: int = 512) -> Tens
 
 def _parts(items: Tensor) -> tuple[Tensor, ...]:
     """A batch (n, …), cut as its device is fastest with it."""
+    most = CPU_NUMBERS
     if items.device.type != "cpu":
-        return (items,)
-    return torch.split(items, max(1, CPU_NUMBERS // max(1, items[0].numel())))
+        if medium_of(items.shape[1:]) is not SOUNDS:
+            return (items,)
+        most = SAMPLES
+    return torch.split(items, max(1, most // max(1, items[0].numel())))
 
 
 def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int = 512) -> Tensor:

@@ -155,5 +155,6 @@ SOUNDS = Medium(
     decoder=_decoder,
     facts=_facts,
     plain=lambda _: Suited("FrontEnd", {"encoder": {"name": "FrameStatistics"}, "normalise": 0}),
+    extent=lambda shape: f"up to {shape[-1]:,} samples",
     thumbnails=spectrograms,
 )

@@ -1,0 +1,121 @@
+"""Every command on a folder of sounds, as a stranger would use it: speakers, sessions, utterances."""
+
+import json
+
+import numpy as np
+import pytest
+import soundfile
+
+#: The run file of init, with a network that trains in a second.
+SMALL = """
+[space.encoder]
+name = "FrontEnd"
+[space.encoder.encoder]
+name = "XVector"
+dimension = 16
+width = 16
+last_width = 24
+"""
+
+
+def voice(speaker, seed, *, rate=16000, seconds=0.4):
+    """A buzz with the pitch of a speaker through two resonances, and some breath."""
+    chance = np.random.default_rng(seed)
+    steps = np.arange(int(seconds * rate * chance.uniform(0.7, 1.3)))
+    pitch = (100 + 45 * speaker) * chance.uniform(0.97, 1.03)
+    sound = np.zeros(len(steps))
+    for order in range(1, int(3500 / pitch)):
+        frequency = order * pitch
+        height = sum(
+            1 / (1 + ((frequency - peak) / 120) ** 2) for peak in (400 + 90 * speaker, 1500 + 220 * speaker)
+        )
+        sound += height * np.sin(2 * np.pi * frequency / rate * steps + chance.uniform(0, 6))
+    return 0.3 * sound / np.abs(sound).max() + 0.003 * chance.standard_normal(len(steps))
+
+
+@pytest.fixture(scope="module")
+def speech(tmp_path_factory):
+    """Four speakers, three sessions each, three utterances a session: FLAC, Ogg and stereo WAV."""
+    root = tmp_path_factory.mktemp("sounds") / "speech"
+    for speaker, name in enumerate(("anna", "ben", "carla", "dan")):
+        for session in range(3):
+            folder = root / name / f"day{session}"
+            folder.mkdir(parents=True)
+            for take, ending in enumerate(("flac", "ogg", "wav")):
+                sound = voice(speaker, 100 * speaker + 10 * session + take)
+                sound = np.stack([sound, 0.5 * sound], 1) if ending == "wav" else sound
+                soundfile.write(folder / f"{take}.{ending}", sound, 16000)
+    return root
+
+
+@pytest.fixture(scope="module")
+def heard(speech, samekind):
+    """The folder of a run on it, begun by init."""
+    run = speech.parent / "run.toml"
+    answer = samekind("init", speech, "--want", "everything", "--epochs", 2, "--out", run)
+    assert answer.status == 0, answer.err
+    written = run.read_text(encoding="utf-8")
+    assert "36 items of 4 classes, each up to 480,000 samples." in written
+    assert 'by = "group"' in written
+    run.write_text(written + SMALL, encoding="utf-8")
+    answer = samekind("train", run, "--out", speech.parent / "heard", "--device", "cpu")
+    assert answer.status == 0, answer.err
+    return speech.parent / "heard"
+
+
+def test_check_counts_sessions_as_groups(speech, samekind):
+    answer = samekind("check", speech, "--json")
+    assert json.loads(answer.out)["groups"] == 12
+    assert "items of up to 480,000 samples" in samekind("check", speech).out
+
+
+def test_evaluate_answers_every_question_and_leaves_sessions_out(heard, samekind):
+    answer = samekind("evaluate", heard)
+    assert answer.status == 0, answer.err
+    for word in ("EER", "Recall@1", "nearest raw input", "own group"):
+        assert word in answer.out
+
+
+def test_compare_enroll_identify_search_and_embed(heard, speech, samekind, tmp_path):
+    anna, other = speech / "anna" / "day0" / "0.flac", speech / "anna" / "day1" / "2.wav"
+    soundfile.write(tmp_path / "telephone.wav", voice(0, 7, rate=8000), 8000)
+    space = ("--space", heard)
+    same = json.loads(samekind("compare", anna, other, *space, "--json").out)
+    assert 0 <= same["probability"] <= 1
+    assert samekind("compare", anna, tmp_path / "telephone.wav", *space).status == 0
+    # One utterance is the same however it is stored.
+    assert json.loads(samekind("compare", anna, anna, *space, "--json").out)["same"]
+
+    enrolled = tmp_path / "space"
+    answer = samekind("enroll", "eve", tmp_path / "telephone.wav", other, *space, "--out", enrolled)
+    assert answer.status == 0, answer.err
+    named = json.loads(samekind("identify", anna, other, "--space", enrolled, "--json").out)
+    assert len(named["items"]) == 2
+    found = json.loads(samekind("search", anna, "--gallery", speech, *space, "--json").out)
+    assert found
+    assert samekind("embed", speech, "--out", tmp_path / "z.npy", *space).status == 0
+    assert np.load(tmp_path / "z.npy").shape == (36, 16)
+
+
+def test_cluster_shows_spectrograms_and_copies_files(heard, speech, samekind, tmp_path):
+    answer = samekind("cluster", speech, "--space", heard, "--groups", 4, "--out", tmp_path / "groups")
+    assert answer.status == 0, answer.err
+    assert "data:image/png" in (tmp_path / "groups" / "report.html").read_text(encoding="utf-8")
+    copies = [path for path in (tmp_path / "groups").rglob("*") if path.suffix in (".flac", ".ogg", ".wav")]
+    assert len(copies) == 36
+
+
+def test_a_list_of_trials(heard, speech, samekind):
+    lines = ["1 anna/day0/0.flac anna/day1/2.wav", "0 anna/day0/0.flac ben/day1/1.ogg"]
+    (speech.parent / "trials.txt").write_text("\n".join(lines), encoding="utf-8")
+    answer = samekind("evaluate", heard, "--trials", speech.parent / "trials.txt", "--root", speech)
+    assert answer.status == 0, answer.err
+    assert "EER" in answer.out
+
+
+def test_a_broken_sound_gets_one_line(heard, samekind, tmp_path):
+    (tmp_path / "a.wav").write_bytes(b"no sound")
+    answer = samekind("identify", tmp_path / "a.wav", "--space", heard)
+    assert answer.status == 2
+    assert answer.err.count("\n") == 1
+    assert "cannot read" in answer.err
