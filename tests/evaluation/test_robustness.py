@@ -103,11 +103,16 @@ def test_a_budget_makes_it_small_and_says_so(space, sets):
     """No time at all: the fewest items and steps there are, and the first curve alone."""
     told = []
     answer = robustness(
-        space, sets.test, replace(STRENGTH, steps=15), name="test", budget=Budget(0.0), tell=told.append
+        space,
+        sets.test,
+        replace(STRENGTH, steps=15),
+        name="test",
+        budget=Budget(0.0, one_epsilon=True),
+        tell=told.append,
     )
     assert [curve.measure for curve in answer.curves] == ["adversarial accuracy"]
-    assert (answer.items, answer.strength.steps) == (20, 10)
-    assert answer.notes[0].startswith("20 items and 10 steps, to end within about 1 second")
+    assert (answer.items, answer.strength.steps, answer.strength.epsilons) == (20, 10, (0.3,))
+    assert answer.notes[0].startswith("20 items, 10 steps and 1 epsilon, to end within about 1 second")
     assert "no curve of: pair, similarity; neighbour, " in answer.notes[1]
     assert answer.notes[1].endswith("class, similarity in Voronoi cells (--minutes)")
     assert len(told) == 2

@@ -55,10 +55,11 @@ def test_usual_epsilons_go_by_the_items(items, usual):
 
 def test_what_is_named_is_kept():
     """Without limit and steps there are three minutes; what is named does not shrink."""
-    assert RobustnessSettings().budget == (180.0, True, True)
+    assert RobustnessSettings().budget == (180.0, True, True, True)
     assert RobustnessSettings(limit=50).budget is None
-    assert RobustnessSettings(steps=5, minutes=2).budget == (120.0, True, False)
-    assert RobustnessSettings(limit=50, minutes=2).budget == (120.0, False, True)
+    assert RobustnessSettings(steps=5, minutes=2).budget == (120.0, True, False, True)
+    named = RobustnessSettings(limit=50, minutes=2, epsilons=(0.1, 0.2))
+    assert named.budget == (120.0, False, True, False)
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,10 @@ from torch import Tensor
 
 from samekind.data import Items, draw
 from samekind.data.drawing import at_most
+from samekind.data.words import counted
 from samekind.decisions import Head, Kind
 from samekind.errors import DataError
-from samekind.evaluation.attack_time import Size, most_seconds, within
+from samekind.evaluation.attack_time import CHECKS, Size, most_seconds, within
 from samekind.evaluation.attacked_questions import (
     Subject,
     class_curve,
@@ -52,8 +53,8 @@ NONE_KNOWN = (
     "own classes, or enrol these first (samekind enroll)"
 )
 FEWER = (
-    "{items:,} items and {steps} steps, to end within about {time}: intervals are wide, and a longer attack "
-    "may break more (--minutes, or --limit and --steps)"
+    "{items:,} items, {steps} steps and {epsilons}, to end within about {time}: intervals are wide, and a "
+    "longer attack may break more (--minutes, or --limit and --steps)"
 )
 LEFT_OUT = "for want of time there is no curve of: {titles} (--minutes)"
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
@@ -65,6 +66,7 @@ class Budget(NamedTuple):
     seconds: float
     fewer_items: bool = True
     fewer_steps: bool = True
+    one_epsilon: bool = False
 
 
 def robustness(
@@ -112,7 +114,7 @@ def robustness(
         notes.append(LEFT_OUT.format(titles="; ".join(left_out)))
     curves.sort(key=lambda curve: ASKED.index(curve.question))
     radii = guaranteed_radii(subject.inputs.measured(subject.inputs.x), subject.labels, order=ORDERS[norm])
-    epsilons = (0.0, *strength.epsilons)
+    epsilons = (0.0, *subject.strength.epsilons)
     return Robustness(
         items=len(subject.labels),
         norm=norm,
@@ -126,19 +128,31 @@ def robustness(
 
 
 def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, float, list[str]]:
-    """As many of the items and steps as the budget has time for, the seconds they take, and a note."""
-    whole = Size(len(subject.labels), subject.strength.steps, seconds)
+    """As many items and steps as the budget has time for, the seconds they take, and a note. Where even the
+    fewest take longer, the middle epsilon may be the only one.
+    """
+    strength = subject.strength
+    whole = Size(len(subject.labels), strength.steps, seconds)
     size = within(whole, budget.seconds, fewer_items=budget.fewer_items, fewer_steps=budget.fewer_steps)
     if size == whole:
         return subject, seconds, []
-    chosen = at_most(whole.items, size.items, seed=subject.strength.seed).to(subject.labels.device)
+    epsilons, chosen = strength.epsilons, at_most(whole.items, size.items, seed=strength.seed)
+    if budget.one_epsilon and size.seconds > budget.seconds:
+        size = size._replace(seconds=size.seconds * (1 + CHECKS) / (len(epsilons) + CHECKS))
+        epsilons = (epsilons[len(epsilons) // 2],)
+    chosen = chosen.to(subject.labels.device)
     fewer = replace(
         subject,
         inputs=subject.inputs._replace(x=subject.inputs.x[chosen]),
         labels=subject.labels[chosen],
-        strength=replace(subject.strength, steps=size.steps),
+        strength=replace(strength, steps=size.steps, epsilons=epsilons),
     )
-    note = FEWER.format(items=size.items, steps=size.steps, time=in_words(budget.seconds))
+    note = FEWER.format(
+        items=size.items,
+        steps=size.steps,
+        epsilons=counted(len(epsilons), "epsilon", "epsilons"),
+        time=in_words(budget.seconds),
+    )
     return fewer, size.seconds, [note]
 
 

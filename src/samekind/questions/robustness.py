@@ -34,7 +34,8 @@ class RobustnessSettings:
     items that are attacked, ``cells`` whether attacks within Voronoi cells are made, too.
 
     Without ``limit`` and ``steps`` there are 100 items and 50 steps, or as many as three ``minutes`` are
-    enough for. What is given is kept; then there is no limit to the time, unless ``minutes`` are given, too.
+    enough for. What is given is kept; with either of them there is no limit to the time, unless ``minutes``
+    are given, too.
     """
 
     norm: Norm = "linf"
@@ -53,7 +54,7 @@ class RobustnessSettings:
         """The time for all curves; None where it does not matter."""
         free = self.limit is None, self.steps is None
         minutes = MINUTES if self.minutes is None and all(free) else self.minutes
-        return None if minutes is None else Budget(60 * minutes, *free)
+        return None if minutes is None else Budget(60 * minutes, *free, one_epsilon=not self.epsilons)
 
 
 @dataclass(frozen=True, eq=False)
