@@ -32,6 +32,21 @@ def test_scores_and_gradients_are_those_of_each_task_by_itself(name):
     torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-4)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("name", similarities.SIMILARITIES)
+def test_without_a_gradient_the_scores_are_the_same(name):
+    """Also those of equal and of close vectors, far from the origin."""
+    similarity, (a, b) = a_similarity(name), tasks_of()
+    if name != "Poincare":
+        a, b = a + 10, b + 10
+    b[:, 0], b[:, 1] = a[:, 0], a[:, 1] * (1 + 1e-4)
+    together = score_tasks(similarity, a, b)
+    apart = torch.stack([similarity.score_all(one, other) for one, other in zip(a, b, strict=True)])
+    torch.testing.assert_close(together, apart, rtol=1e-4, atol=1e-4)
+    places = torch.arange(5 * 7).reshape(5, 7)
+    torch.testing.assert_close(score_tasks(similarity, a, b.flatten(0, 1), places=places), together)
+
+
 @pytest.mark.parametrize("kind", [WithinClass, TwoCovariance])
 @pytest.mark.parametrize("normalised", [False, True])
 def test_fitted_ones_are_told_the_number_of_examples(kind, normalised):

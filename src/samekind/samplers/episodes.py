@@ -134,15 +134,13 @@ def _draw(
     """The tasks, from checked settings. Evaluations draw so since the first version: the same seed has to
     give the same tasks.
     """
-    labels = torch.tensor(list(members))
+    labels, sizes = torch.tensor(list(members)), [len(items) for items in members.values()]
+    padded = torch.nn.utils.rnn.pad_sequence(list(members.values()), batch_first=True)
     for _ in range(tasks):
-        classes = labels[torch.randperm(len(labels), generator=generator)[:way]]
-        rows = []
-        for label in classes.tolist():
-            order = torch.randperm(len(members[label]), generator=generator)
-            rows.append(members[label][order[: shot + queries]])
-        support, query = torch.split(torch.stack(rows), [shot, queries], dim=1)
-        yield Episode(classes=classes, support=support, query=query)
+        chosen = torch.randperm(len(sizes), generator=generator)[:way]
+        orders = [torch.randperm(sizes[place], generator=generator) for place in chosen.tolist()]
+        rows = padded[chosen[:, None], torch.stack([order[: shot + queries] for order in orders])]
+        yield Episode(classes=labels[chosen], support=rows[:, :shot], query=rows[:, shot:])
 
 
 def stacked(tasks: Sequence[Episode]) -> list[tuple[Tensor, Episode]]:

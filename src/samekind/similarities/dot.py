@@ -27,7 +27,7 @@ class Dot(nn.Module):
         return self._shift((a * b).sum(-1))
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        return self._shift(a @ b.T)
+        return self._shift(a @ b.mT)
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)
         return 4

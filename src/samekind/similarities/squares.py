@@ -19,10 +19,14 @@ GATHERED = 2**15
 
 
 def squared_distances(a: Tensor, b: Tensor) -> Tensor:
-    """The squared distance of every a and every b: (n, d), (m, d) -> (n, m), in their own precision.
+    """The squared distance of every a and every b: (n, d), (m, d) -> (n, m), in their own precision; without
+    a gradient also within tasks, (tasks, n, d), (tasks, m, d) -> (tasks, n, m).
 
     Exactly 0 for equal vectors. The gradient of equal vectors is exactly 0 too.
     """
+    if a.ndim == 3:
+        with torch.autocast(a.device.type, enabled=False):
+            return _squares(a, b)[0]
     if transforming():
         return (a[:, None] - b).square().sum(-1)
     squares: Tensor = _SquaredDistances.apply(a, b)  # type: ignore[no-untyped-call]
@@ -35,6 +39,19 @@ def square_root(squares: Tensor) -> Tensor:
         return squares.where(squares > 0, 1).sqrt().where(squares > 0, 0)
     roots: Tensor = _SquareRoot.apply(squares)  # type: ignore[no-untyped-call]
     return roots
+
+
+def _squares(a: Tensor, b: Tensor) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The squares, and the places (task, row, column) of close pairs, which were computed anew."""
+    # Each pair by itself: its score must not depend on the other pairs.
+    lengths, widths = a.square().sum(-1)[..., None], b.square().sum(-1)[..., None, :]
+    squares = (a @ b.mT).mul_(-2).add_(lengths).add_(widths)
+    close = (squares < CLOSE * lengths + CLOSE * widths).nonzero(as_tuple=True)
+    for part in _portions(close[0]):
+        *tasks, rows, columns = (places[part] for places in close)
+        difference = a[(*tasks, rows)] - b[(*tasks, columns)]
+        squares[(*tasks, rows, columns)] = difference.square().sum(1)
+    return squares, close
 
 
 class _SquareRoot(torch.autograd.Function):
@@ -54,13 +71,7 @@ class _SquaredDistances(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a: Tensor, b: Tensor) -> Tensor:
         with torch.autocast(a.device.type, enabled=False):
-            # Each pair by itself: its score must not depend on the other pairs.
-            lengths, widths = a.square().sum(1)[:, None], b.square().sum(1)
-            squares = (a @ b.T).mul_(-2).add_(lengths).add_(widths)
-            rows, columns = (squares < CLOSE * lengths + CLOSE * widths).nonzero(as_tuple=True)
-            for part in _portions(rows):
-                difference = a[rows[part]] - b[columns[part]]
-                squares[rows[part], columns[part]] = difference.square().sum(1)
+            squares, (rows, columns) = _squares(a, b)
         ctx.save_for_backward(a, b, rows, columns)
         return squares
 
