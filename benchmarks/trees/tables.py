@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from grid import DATA, OTHERS, PAPER, UNTRAINED
 from grids.results import Results
 from grids.tables import markdown, with_interval
-from scipy.stats import spearmanr
+
+from samekind.evaluation import rank_correlation
 
 NAMES = {
     "plankton": "Plankton (NDSB, 121 classes, 96 pixels)",
@@ -159,9 +160,8 @@ def _together(results: Results, data: str) -> str:
 
 def _rank_correlation(runs: Sequence[dict[str, float]], one: str, other: str) -> str:
     """Spearman's coefficient with its p-value; nothing where a measure is the same in all runs."""
-    first, second = ([run[name] for run in runs] for name in (one, other))
-    if len(set(first)) == 1 or len(set(second)) == 1:
+    answer = rank_correlation(runs, one, other)
+    if answer is None:
         return ""
-    answer = spearmanr(first, second)
-    written = f"{answer.statistic:.2f}"
-    return f"{f'**{written}**' if answer.pvalue < SURE else written} ({answer.pvalue:.0e})"
+    written = f"{answer.coefficient:.2f}"
+    return f"{f'**{written}**' if answer.p_value < SURE else written} ({answer.p_value:.0e})"

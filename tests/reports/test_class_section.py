@@ -33,7 +33,7 @@ def test_names_strangers_and_what_a_class_is_taken_for():
     assert "4 of the classes have a stranger" in html.caption
     assert "Of 2 classes 1 have items that were given another class" in html.caption
     assert "<td>cat</td><td>&lt;shark&gt;</td><td>4</td><td>2</td>" in html.html
-    assert "<td>cat</td><td>10</td><td>20%</td><td>dog 8 (2 steps)</td>" in html.html
+    assert "<td>cat</td><td>10</td><td>20%</td><td>33%</td><td>dog 8 (2 steps)</td>" in html.html
 
 
 def test_without_a_tree_only_very_unequal_classes_are_listed():

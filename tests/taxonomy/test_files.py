@@ -62,6 +62,22 @@ def test_a_chain_is_refused_where_it_does_not_fit(tmp_path, ending):
         write_tree(chain, tmp_path / f"chain{ending}")
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("tree.csv", "child,parent\nbat,mammals\nbat,birds\nmammals,animals\nbirds,animals\n"),
+        ("paths.csv", "class,path\nbat,animals/mammals/bat\nbat,animals/birds/bat\n"),
+        ("tree.json", '{"animals": {"mammals": ["bat"], "birds": ["bat"]}}'),
+        ("tree.txt", "animals\n  mammals\n    bat\n  birds\n    bat\n"),
+        ("tree.nwk", "((bat,dog)mammals,(bat,owl)birds)animals;"),
+    ],
+)
+def test_a_node_with_two_parents_is_refused_and_named(tmp_path, name, text):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=rf'{name}: expected .*"bat"'):
+        read_tree(tmp_path / name)
+
+
 def test_a_file_that_is_no_tree_is_named(tmp_path):
     path = tmp_path / "tree.csv"
     with pytest.raises(DataError, match=r"cannot read the tree .*tree.csv: No such file"):

@@ -24,6 +24,7 @@ from samekind.evaluation.five_questions import Answered, five_questions, unseen_
 from samekind.evaluation.listed_trials import listed_trials
 from samekind.evaluation.normalised import normalised, normalised_list
 from samekind.evaluation.open_set import Identification, identification, open_set
+from samekind.evaluation.over_runs import RankCorrelation, rank_correlation
 from samekind.evaluation.promises import PromiseRow, RatePromise, listed_promises, promise_row, promises
 from samekind.evaluation.references import references
 from samekind.evaluation.retrieval import left_out, query_gallery, retrieval
@@ -45,6 +46,7 @@ __all__ = [
     "Identification",
     "Misplaced",
     "PromiseRow",
+    "RankCorrelation",
     "RatePromise",
     "Row",
     "against",
@@ -72,6 +74,7 @@ __all__ = [
     "promise_row",
     "promises",
     "query_gallery",
+    "rank_correlation",
     "references",
     "retrieval",
     "severity",

@@ -55,13 +55,14 @@ def misplaced(space: MetricSpace) -> list[Misplaced]:
 
 
 class ClassRecall(NamedTuple):
-    """A class, its items, the share named rightly, and the classes that others were taken for, with counts
-    and steps in the tree (None without one).
+    """A class, its items, the share named rightly, its F1 (which other items that were given its name lower),
+    and the classes that its items were taken for, with counts and steps in the tree (None without one).
     """
 
     name: str
     items: int
     recall: float
+    f1: float
     confounders: tuple[tuple[str, int, float | None], ...]
 
 
@@ -82,7 +83,9 @@ def class_recalls(space: MetricSpace, items: Items, z: Tensor) -> list[ClassReca
             for other, count in counts
             for called in [items.classes[other] if other >= 0 else "another"]
         )
-        rows.append(ClassRecall(name, len(given), given.count(label) / len(given), others))
+        right = given.count(label)
+        f1 = 2 * right / (len(given) + int((predicted == label).sum()))
+        rows.append(ClassRecall(name, len(given), right / len(given), f1, others))
     return sorted(rows, key=lambda row: (row.recall, -row.items, row.name))
 
 

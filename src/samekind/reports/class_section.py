@@ -56,8 +56,11 @@ def _missed(rows: Sequence[ClassRecall], classes: int) -> tuple[str, str] | None
         f"Of {classes:,} classes {len(rows):,} have items that were given another class; here are those that "
         "are named least often, and what they were taken for."
     )
-    lines = [(row.name, f"{row.items:,}", f"{row.recall:.0%}", _confounders(row)) for row in rows[:SHOWN]]
-    return words, _table(("class", "items", "named rightly", "taken for"), lines)
+    lines = [
+        (row.name, f"{row.items:,}", f"{row.recall:.0%}", f"{row.f1:.0%}", _confounders(row))
+        for row in rows[:SHOWN]
+    ]
+    return words, _table(("class", "items", "named rightly", "F1", "taken for"), lines)
 
 
 def _confounders(row: ClassRecall) -> str:

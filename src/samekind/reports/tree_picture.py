@@ -36,7 +36,7 @@ def tree_picture(
     """A tree with its leaves on lines below each other ("dendrogram"), or around a circle ("radial").
 
     Edges are as long as in the tree; where no edge has a length, a step each. Dotted lines lead from short
-    branches to their names. ``mistakes`` has a share, 0 to 1, for some classes: the more, the redder the
+    branches to their names. ``mistakes`` has a share, 0 to 1, for some classes: the more, the more orange the
     name, with the share behind it. Raises ValueError for too many leaves, an unknown shape or another share.
     """
     leaves = tree.leaves()
