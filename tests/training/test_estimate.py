@@ -4,6 +4,7 @@ import time
 
 import torch
 
+from samekind.recipes import few_shot
 from samekind.training import train
 from samekind.training.estimate import in_words, seconds_of_training
 
@@ -29,6 +30,10 @@ def test_more_epochs_take_longer(run, items):
         seconds_of_training(run.override([f"epochs={epochs}"]), items, device="cpu") for epochs in (2, 2000)
     )
     assert many > few
+
+
+def test_tasks_are_tried_whole(items):
+    assert seconds_of_training(few_shot(items, shot=2), items, device="cpu") > 0
 
 
 def test_durations_are_words():

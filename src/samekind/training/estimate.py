@@ -26,13 +26,14 @@ def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> floa
         batch = sampler.batches(0)[0]
         some = replace(items.take(batch.cpu()), labels=items.labels[batch.cpu()].clone())
         learner = Learner(run, build_space(run, some), some, fabric, batches=len(sampler))
+        count = FEW if learner.context.layout is None else len(some)  # a few-shot task cannot be cut
         # The first step of all also starts the device: seconds that say nothing about the others.
-        few = min(_a_step(learner, some, FEW) for _ in range(2))
+        few = min(_a_step(learner, some, count) for _ in range(2))
         if few < QUICK:
             _a_step(learner, some, len(some))  # the first of a shape is slower
             per_item = _a_step(learner, some, len(some)) / len(some)
         else:
-            per_item = few / min(FEW, len(some))
+            per_item = few / min(count, len(some))
     return per_item * run.epochs * sum(map(len, sampler.batches(0)))
 
 
