@@ -118,7 +118,7 @@ def test_reports_validation_items_that_training_refuses(samekind, folders):
     [
         ('watch = "recall@1"', '"recall@1" is measured by "retrieval", which run.validate does not name'),
         ('watch = "eer nonsense"', 'run.watch: no measure "eer nonsense"'),
-        ('[training.terms.triplet]\nloss = "arc_face"', "the loss arc_face takes scores of kind cosine"),
+        ('[training.terms.triplet]\nloss = "arc_face"', "the loss arc_face takes scores that are cosine"),
         ('[training.space.encoder]\nname = "ResNet13"', "ResNet13"),
         ('[[training.augment]]\nname = "GaussianNoise"', "GaussianNoise is for vectors"),
         ('[training.penalties.small]\npenalty = "none"', "run.penalties.small"),

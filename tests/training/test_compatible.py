@@ -89,7 +89,7 @@ def test_a_loss_that_reads_angles_or_distances_takes_no_bias(run, items, loss):
     with pytest.raises(SettingError) as refusal:
         built(run, items, head={"similarity": similarity, "bias": True}, **table(loss, "auxiliary"))
     assert str(refusal.value) == (
-        f"run.terms.only: the loss {loss} takes scores of kind {losses.ACCEPTS[loss][0]}, and the bias of "
+        f"run.terms.only: the loss {loss} takes scores that are {losses.ACCEPTS[loss][0]}, and the bias of "
         "the auxiliary head is added to them; set space.auxiliary.bias to false, or choose another loss"
     )
     assert built(run, items, head={"similarity": similarity, "bias": False}, **table(loss, "auxiliary"))

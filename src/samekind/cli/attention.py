@@ -20,25 +20,27 @@ LONGEST_NAME = 16
 LONGEST_STEM = 200
 DOTS_PER_INCH = 160
 
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILES…", help="Pictures, or folders and archives of them.")
+]
+Like = Annotated[
+    Path | None,
+    typer.Option(help="Show what makes them similar to this picture.", show_default="like the nearest class"),
+]
+Layer = Annotated[
+    str | None,
+    typer.Option(
+        help="The map that Grad-CAM looks at.", show_default="the last that the features are made of"
+    ),
+]
+
 
 def attention(
     space: SpaceArgument,
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILES…", help="Pictures, or folders and archives of them.")
-    ],
+    files: Files,
     out: Annotated[Path, typer.Option(help="The folder to write to: one .png for each picture.")],
-    like: Annotated[
-        Path | None,
-        typer.Option(
-            help="Show what makes them similar to this picture.", show_default="like the nearest class"
-        ),
-    ] = None,
-    layer: Annotated[
-        str | None,
-        typer.Option(
-            help="The map that Grad-CAM looks at.", show_default="the last that the features are made of"
-        ),
-    ] = None,
+    like: Like = None,
+    layer: Layer = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -49,7 +51,7 @@ def attention(
     SmallConvnet do, of which small pictures get the latter: train with --set space.encoder.name=ResNet18.
     """
     from samekind import questions
-    from samekind.cli.output import print_json, print_text
+    from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space
     from samekind.inference import device_of, embed_files
@@ -73,9 +75,15 @@ def attention(
     if as_json:
         pictures = [{"id": id, "picture": str(path), **answer.to_json()} for id, path, answer in drawn]
         print_json({"out": str(out), "layer": looked_at, "pictures": pictures, "skipped": items.skipped})
-        return
+    else:
+        _print(drawn)
+
+
+def _print(drawn: "Sequence[tuple[str, Path, Looked]]") -> None:
+    from samekind.cli.output import print_text
+
     for id, path, answer in drawn:
-        what = f"like {like}" if like else f'nearest to "{answer.name}"'
+        what = f"like {answer.like}" if answer.like else f'nearest to "{answer.name}"'
         print_text(f"{id}: {what} (score {answer.score:.3f}), drawn in {path}")
 
 

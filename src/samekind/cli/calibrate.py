@@ -62,21 +62,24 @@ TOGETHER = {
     **dict.fromkeys(("label", "skip_unreadable"), Goes(with_one_of=("data",))),
 }
 
+Data = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[DATA]",
+        help="Labelled items that were not trained on: a folder, table, archive or name, or the folder "
+        "of a run for its validation items. Not needed if SPACE is the folder of a run.",
+    ),
+]
+At = Annotated[
+    str, typer.Option(help="The operating point: eer, far=0.001, frr=0.01, cost=0.01 or cost=0.01:10:1.")
+]
+
 
 def calibrate(
     context: typer.Context,
     space: SpaceArgument,
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[DATA]",
-            help="Labelled items that were not trained on: a folder, table, archive or name, or the folder "
-            "of a run for its validation items. Not needed if SPACE is the folder of a run.",
-        ),
-    ] = None,
-    at: Annotated[
-        str, typer.Option(help="The operating point: eer, far=0.001, frr=0.01, cost=0.01 or cost=0.01:10:1.")
-    ] = "eer",
+    data: Data = None,
+    at: At = "eer",
     kind: Score = None,
     open_set: OpenSet = False,
     trials: Trials = None,

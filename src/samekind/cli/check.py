@@ -12,15 +12,17 @@ if TYPE_CHECKING:
 
 LINES_SHOWN = 20
 
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA",
+        help=f"What to look at: {options.OPENED}; or a run file (.toml).",
+    ),
+]
+
 
 def check(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="DATA",
-            help=f"What to look at: {options.OPENED}; or a run file (.toml).",
-        ),
-    ],
+    data: Data,
     recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",
     label: options.Label = None,
     path: options.PathColumn = None,

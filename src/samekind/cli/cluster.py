@@ -11,19 +11,23 @@ from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
     from samekind.questions.cluster import Clustered
+    from samekind.reports.groups_page import Grouped
+
+Out = Annotated[
+    Path,
+    typer.Option(help="A table (.csv or .parquet), or a folder for copies of the pictures by group."),
+]
+Groups = Annotated[
+    int | None,
+    typer.Option(help="How many groups.", show_default="chosen by the silhouette", min=1),
+]
 
 
 def cluster(
     data: options.Sources,
     space: options.SpaceFolder,
-    out: Annotated[
-        Path,
-        typer.Option(help="A table (.csv or .parquet), or a folder for copies of the pictures by group."),
-    ],
-    groups: Annotated[
-        int | None,
-        typer.Option(help="How many groups.", show_default="chosen by the silhouette", min=1),
-    ] = None,
+    out: Out,
+    groups: Groups = None,
     kind: options.Kind = None,
     most: Annotated[int, typer.Option(help="The largest number of groups to try.", min=2)] = 20,
     report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
@@ -40,9 +44,7 @@ def cluster(
     from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space, warn_of_training_items
-    from samekind.questions.group_files import PAGE, group_columns, write_groups
-    from samekind.questions.table_files import write_table
-    from samekind.reports import write_groups_page
+    from samekind.questions.group_files import PAGE
 
     is_table = _is_table(out)
     opened = open_space(space, device)
@@ -51,13 +53,7 @@ def cluster(
         opened.space, items, groups=groups, kind=kind, limit=most, seed=seed, progress=bar
     )
     page = report or (None if is_table else out / PAGE)
-    title = f"Groups in {_in_short(data)}"
-    if is_table:
-        write_table(out, group_columns(answer.grouped), raw_texts=raw_texts)
-    else:
-        write_groups(out, answer.grouped, title=title, raw_texts=raw_texts)
-    if report is not None:
-        write_groups_page(report, answer.grouped, title=title)
+    _write(answer.grouped, out, report, title=f"Groups in {_in_short(data)}", raw_texts=raw_texts)
     if answer.grouped.agreement:
         warn_of_training_items(opened, data)
     if as_json:
@@ -77,6 +73,20 @@ def _is_table(out: Path) -> bool:
         return True
     check_folder(out)
     return False
+
+
+def _write(grouped: "Grouped", out: Path, report: Path | None, *, title: str, raw_texts: bool) -> None:
+    """Write the groups as a table or a folder, and a page about them."""
+    from samekind.questions.group_files import group_columns, write_groups
+    from samekind.questions.table_files import write_table
+    from samekind.reports import write_groups_page
+
+    if _is_table(out):
+        write_table(out, group_columns(grouped), raw_texts=raw_texts)
+    else:
+        write_groups(out, grouped, title=title, raw_texts=raw_texts)
+    if report is not None:
+        write_groups_page(report, grouped, title=title)
 
 
 def _in_short(sources: Sequence[str]) -> str:

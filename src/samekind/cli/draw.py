@@ -15,39 +15,40 @@ if TYPE_CHECKING:
 
 PICTURES = ("confidence", "voronoi")
 
+FormOption = Annotated[
+    str,
+    typer.Option(
+        help="What the softmax is taken of: squared, distance or ratio; on the sphere also normface, "
+        "cosface, arcface or sphereface; all draws each of them."
+    ),
+]
+Classes = Annotated[
+    int,
+    typer.Option(help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere (2 make a circle)."),
+]
+Sphere = Annotated[
+    bool | None,
+    typer.Option(
+        "--sphere/--plane",
+        help="Where the points lie.",
+        show_default="the plane; the sphere for forms that there is no plane of",
+    ),
+]
+Epsilon = Annotated[
+    list[float] | None,
+    typer.Option(help="For voronoi: the size of the regions; may be repeated.", show_default="0.5, 1, 3.5"),
+]
+
 
 def draw(
     what: Annotated[str, typer.Argument(metavar="WHAT", help="The picture: confidence or voronoi.")],
     out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.")],
-    form: Annotated[
-        str,
-        typer.Option(
-            help="What the softmax is taken of: squared, distance or ratio; on the sphere also normface, "
-            "cosface, arcface or sphereface; all draws each of them."
-        ),
-    ] = "ratio",
-    classes: Annotated[
-        int,
-        typer.Option(
-            help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere (2 make a circle)."
-        ),
-    ] = 3,
+    form: FormOption = "ratio",
+    classes: Classes = 3,
     scale: Annotated[float, typer.Option(help="The factor of the scores.")] = 2.0,
-    sphere: Annotated[
-        bool | None,
-        typer.Option(
-            "--sphere/--plane",
-            help="Where the points lie.",
-            show_default="the plane; the sphere for forms that there is no plane of",
-        ),
-    ] = None,
+    sphere: Sphere = None,
     angle: Annotated[bool, typer.Option("--angle", help="Measure distances along the sphere.")] = False,
-    epsilon: Annotated[
-        list[float] | None,
-        typer.Option(
-            help="For voronoi: the size of the regions; may be repeated.", show_default="0.5, 1, 3.5"
-        ),
-    ] = None,
+    epsilon: Epsilon = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw what explains a classifier. confidence: where it is sure of its first class; is that the

@@ -1,12 +1,15 @@
 """samekind enroll: a new class from a few examples."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
 from samekind.errors import SettingError
+
+if TYPE_CHECKING:
+    from samekind.questions.enroll import Enrolled
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The name of the class.")]
 Files = Annotated[
@@ -54,7 +57,7 @@ def enroll(
         _enroll_classes(space, classes, out, replace, device, skip_unreadable, as_json)
         return
     from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_text
+    from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space
     from samekind.questions.changing import changing
@@ -76,9 +79,15 @@ def enroll(
         save(opened.space)
     if as_json:
         print_json({"space": str(folder), **answer.to_json()})
-        return
+    else:
+        _print(answer, folder)
+
+
+def _print(answer: "Enrolled", folder: Path) -> None:
+    from samekind.cli.output import print_messages, print_text
+
     count = answer.examples
-    source = "" if remove else f" from {count:,} example{'s' if count != 1 else ''}"
+    source = "" if answer.done == "removed" else f" from {count:,} example{'s' if count != 1 else ''}"
     print_text(
         f'The class "{answer.name}" is {answer.done}{source}; the space in {folder} knows '
         f"{len(answer.classes)}."

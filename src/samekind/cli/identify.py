@@ -9,20 +9,21 @@ from samekind.cli.options import AsJson, Device, Kind, SkipUnreadable, SpaceFold
 if TYPE_CHECKING:
     from samekind.questions.identify import Answer, Identified
 
+Files = Annotated[list[str], typer.Argument(metavar="FILES…", help="What to name: files, folders or tables.")]
+Level = Annotated[
+    float | None,
+    typer.Option(
+        help="Answer with a group of the tree where the class is unsure, so that this share of answers "
+        "is right: 0.95."
+    ),
+]
+
 
 def identify(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILES…", help="What to name: files, folders or tables.")
-    ],
+    files: Files,
     space: SpaceFolder,
     kind: Kind = None,
-    level: Annotated[
-        float | None,
-        typer.Option(
-            help="Answer with a group of the tree where the class is unsure, so that this share of answers "
-            "is right: 0.95."
-        ),
-    ] = None,
+    level: Level = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,

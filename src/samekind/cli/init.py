@@ -12,7 +12,7 @@ from samekind.cli import options
 from samekind.errors import DataError, SamekindError, SettingError, nearest
 
 if TYPE_CHECKING:
-    from samekind.data import Items
+    from samekind.data import Items, SplitSettings
     from samekind.recipes.plans import Plan
     from samekind.training import Part, Run
 
@@ -92,19 +92,9 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
     split that does not fit the items.
     """
     from samekind.data import DataSettings, SplitSettings
-    from samekind.data.split_settings import split_items
 
-    own = run = plan.run(items)
-    splitting = plan.splitting(items, seed=own.seed)
-    try:
-        # Only the split: the sets would be copies of the items.
-        trained = split_items(items, splitting).parts["train"]
-    except SamekindError:
-        if plan.split:
-            raise
-    else:
-        own = plan.run(items.take(trained))
-        run = plan.suited(own, items, items=len(trained))
+    splitting = plan.splitting(items, seed=plan.run(items).seed)
+    own, run = _runs(plan, items, splitting)
     extent = items.medium.extent(items.shape)
     settings = plan.data.to_dict()
     if plan.data.taxonomy is not None:
@@ -143,6 +133,22 @@ def _text(plan: "Plan", items: "Items", out: Path) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def _runs(plan: "Plan", items: "Items", splitting: "SplitSettings") -> tuple["Run", "Run"]:
+    """The run of the recipe itself, and the one that suits the items it would be trained on."""
+    from samekind.data.split_settings import split_items
+
+    try:
+        # Only the split: the sets would be copies of the items.
+        trained = split_items(items, splitting).parts["train"]
+    except SamekindError:
+        if plan.split:
+            raise
+        own = plan.run(items)
+        return own, own
+    own = plan.run(items.take(trained))
+    return own, plan.suited(own, items, items=len(trained))
 
 
 def _recipe_lines(plan: "Plan", run: "Run") -> list[str]:

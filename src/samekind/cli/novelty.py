@@ -31,19 +31,22 @@ MostKnown = Annotated[
 ]
 KnownSeed = Annotated[int, typer.Option(help="Fixes which known items are drawn.", min=0, max=LARGEST_SEED)]
 
+Known = Annotated[
+    list[str] | None,
+    typer.Option("--known", metavar="DATA", help="Items that are not new; can be repeated."),
+]
+Outliers = Annotated[
+    float, typer.Option(help="svm: the share of known items that may lie outside their region.")
+]
+
 
 def novelty(
     data: options.Sources,
     space: options.SpaceFolder,
-    known: Annotated[
-        list[str] | None,
-        typer.Option("--known", metavar="DATA", help="Items that are not new; can be repeated."),
-    ] = None,
+    known: Known = None,
     method: Method = None,
     kind: Score = None,
-    outliers: Annotated[
-        float, typer.Option(help="svm: the share of known items that may lie outside their region.")
-    ] = 0.1,
+    outliers: Outliers = 0.1,
     most_known: MostKnown = 2000,
     seed: KnownSeed = 0,
     csv: Annotated[Path | None, typer.Option(help="Write all items as a table here as well.")] = None,

@@ -12,7 +12,7 @@ from samekind.settings import LARGEST_SEED
 #: What can be opened: `samekind.data.sources.KNOWN`, written out so that help does not wait for PyTorch.
 OPENED = (
     'a name ("digits", "characters", "characters/Greek,Hebrew"), '
-    "a folder of class folders with pictures or .npy arrays, a .zip of class folders, "
+    "a folder of class folders with pictures, sounds or .npy arrays, a .zip of class folders, "
     "a table of numbers (.csv, .tsv, .parquet), a list of files with their labels (.csv, .tsv, .parquet), "
     "arrays (.npz), IDX files, a folder of CIFAR's files, a folder of sprites"
 )

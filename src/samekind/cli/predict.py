@@ -1,20 +1,23 @@
 """samekind predict: the class of every item, in a file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from samekind.cli import options
+
+if TYPE_CHECKING:
+    from samekind.questions.predict import Predicted
+
+Head = Annotated[str, typer.Option(help="What answers: similarity; auxiliary or fused, if it was trained.")]
 
 
 def predict(
     data: options.Sources,
     space: options.SpaceFolder,
     out: Annotated[Path, typer.Option(help="The table to write: .csv or .parquet.")],
-    head: Annotated[
-        str, typer.Option(help="What answers: similarity; auxiliary or fused, if it was trained.")
-    ] = "similarity",
+    head: Head = "similarity",
     kind: options.Kind = None,
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
@@ -28,12 +31,9 @@ def predict(
     With a threshold for none of these, the score that was compared with it is written as well.
     """
     from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_text
+    from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
     from samekind.cli.spaces import open_space, warn_of_training_items
-    from samekind.cli.thresholds import FITS_ONE
-    from samekind.data.words import counted
-    from samekind.questions.identify import NONE
     from samekind.questions.predict import known_head
     from samekind.questions.table_files import check_ending, write_table
 
@@ -47,7 +47,16 @@ def predict(
         warn_of_training_items(opened, data)
     if as_json:
         print_json({"out": str(out), **answer.to_json()})
-        return
+    else:
+        _print(answer, out)
+
+
+def _print(answer: "Predicted", out: Path) -> None:
+    from samekind.cli.output import print_messages, print_text
+    from samekind.cli.thresholds import FITS_ONE
+    from samekind.data.words import counted
+    from samekind.questions.identify import NONE
+
     print_text(f"The classes of {len(answer.ids):,} items are in {out}.")
     print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
     if answer.none is not None:

@@ -32,16 +32,19 @@ Cohort = Annotated[
     ),
 ]
 
+Queries = Annotated[
+    list[str], typer.Argument(metavar="QUERY…", help="What to look for: files, folders or tables.")
+]
+Gallery = Annotated[
+    list[str] | None,
+    typer.Option(help="Where to look: files, folders, tables, or the folder of an index."),
+]
+
 
 def search(
-    queries: Annotated[
-        list[str], typer.Argument(metavar="QUERY…", help="What to look for: files, folders or tables.")
-    ],
+    queries: Queries,
     space: SpaceFolder,
-    gallery: Annotated[
-        list[str] | None,
-        typer.Option(help="Where to look: files, folders, tables, or the folder of an index."),
-    ] = None,
+    gallery: Gallery = None,
     index: IndexFolder = None,
     k: Annotated[int, typer.Option("-k", "--nearest", help="How many to find for each query.", min=1)] = 5,
     kind: Kind = None,

@@ -25,21 +25,22 @@ Coloured = Annotated[
     typer.Option("--data", metavar="DATA", help="Labelled items: mistakes about them colour the picture."),
 ]
 
+MethodOption = Annotated[
+    str, typer.Option(help="neighbour-joining, average (UPGMA), single, complete, weighted or ward.")
+]
+ByConfusions = Annotated[
+    bool,
+    typer.Option("--by-confusions", help="Classes are near that are mistaken for one another (in --data)."),
+]
+
 
 def tree(
     space: SpaceArgument,
-    method: Annotated[
-        str, typer.Option(help="neighbour-joining, average (UPGMA), single, complete, weighted or ward.")
-    ] = "neighbour-joining",
+    method: MethodOption = "neighbour-joining",
     to: To = None,
     taxonomy: Taxonomy = None,
     data: Coloured = None,
-    by_confusions: Annotated[
-        bool,
-        typer.Option(
-            "--by-confusions", help="Classes are near that are mistaken for one another (in --data)."
-        ),
-    ] = False,
+    by_confusions: ByConfusions = False,
     radial: Annotated[bool, typer.Option("--radial", help="Draw the tree around a circle.")] = False,
     kind: Kind = None,
     device: Device = "auto",
@@ -52,10 +53,9 @@ def tree(
     from typing import get_args
 
     from samekind import questions
-    from samekind.cli.output import print_json, print_text
+    from samekind.cli.output import print_json
     from samekind.cli.spaces import open_space
     from samekind.taxonomy import Method, read_tree
-    from samekind.taxonomy.newick import newick_text
 
     known("method", method, get_args(Method))
     tree_known = None if taxonomy is None else read_tree(taxonomy)
@@ -73,12 +73,19 @@ def tree(
         _write(answer, path, radial=radial)
     if as_json:
         print_json({**answer.to_json(), "files": [str(path) for path in to or []]})
-        return
+    else:
+        _print(answer, to or [])
+
+
+def _print(answer: "Inferred", files: list[Path]) -> None:
+    from samekind.cli.output import print_text
+    from samekind.taxonomy.newick import newick_text
+
     if answer.agreement is not None:
         print_text(_sentence(answer.agreement))
-    for path in to or []:
+    for path in files:
         print_text(f"written to {path}")
-    if not to:
+    if not files:
         print_text(newick_text(answer.tree).strip())
 
 

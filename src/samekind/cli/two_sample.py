@@ -10,31 +10,31 @@ from samekind.settings import LARGEST_SEED
 if TYPE_CHECKING:
     from samekind.questions.two_sample import Side, Tested
 
+KernelScore = Annotated[str, typer.Option(help="The score to use as kernel: similarity, cosine or fused.")]
+Symmetrise = Annotated[
+    str, typer.Option(help="How to make a score symmetric that depends on the order: max or mean.")
+]
+Spectrum = Annotated[
+    str,
+    typer.Option(
+        help="How to make the kernel semidefinite: clip, or shift, which takes any number of items "
+        "but may miss a difference."
+    ),
+]
+Most = Annotated[int, typer.Option(help="Use at most this many items of a side, drawn at random.", min=2)]
+Seed = Annotated[int, typer.Option(help="Fixes the shuffles and the items drawn.", min=0, max=LARGEST_SEED)]
+
 
 def two_sample(
     first: Annotated[str, typer.Argument(metavar="A", help="A folder, archive, table, array or file.")],
     second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     space: SpaceFolder,
-    kind: Annotated[
-        str, typer.Option(help="The score to use as kernel: similarity, cosine or fused.")
-    ] = "similarity",
-    symmetrise: Annotated[
-        str, typer.Option(help="How to make a score symmetric that depends on the order: max or mean.")
-    ] = "max",
-    spectrum: Annotated[
-        str,
-        typer.Option(
-            help="How to make the kernel semidefinite: clip, or shift, which takes any number of items "
-            "but may miss a difference."
-        ),
-    ] = "clip",
+    kind: KernelScore = "similarity",
+    symmetrise: Symmetrise = "max",
+    spectrum: Spectrum = "clip",
     permutations: Annotated[int, typer.Option(help="The number of shuffles to compare with.", min=1)] = 1000,
-    most: Annotated[
-        int, typer.Option(help="Use at most this many items of a side, drawn at random.", min=2)
-    ] = 1000,
-    seed: Annotated[
-        int, typer.Option(help="Fixes the shuffles and the items drawn.", min=0, max=LARGEST_SEED)
-    ] = 0,
+    most: Most = 1000,
+    seed: Seed = 0,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,

@@ -148,18 +148,24 @@ def distil(
     fitting = _Fitting(query_map, vectors, vectors[:shared], steps=steps, rate=rate, seed=seed)
     for done in range(rounds):
         if near is not None and count:
-            with torch.no_grad():
-                more = near(query_map(vectors), count).to(vectors)
-                scores = [
-                    score_all(scorer, query[None], own)[0] for query, own in zip(vectors, more, strict=True)
-                ]
+            more, scores = _scored_nearby(scorer, query_map, vectors, near, count)
             nearby = torch.cat([nearby, query_map.stored(more).div(query_map.unit).half()], dim=1)
-            targets = torch.cat([targets, torch.stack(scores)], dim=1)
+            targets = torch.cat([targets, scores], dim=1)
         with torch.enable_grad():
             fitting.go_on(nearby, targets.topk(top, dim=1).indices, until=steps * (done + 1) // rounds)
     for layer in (query_map.first, query_map.last):
         layer.weight.data = layer.weight.data.half().float()  # as they are stored
     return query_map.requires_grad_(False).eval()
+
+
+@torch.no_grad()
+def _scored_nearby(
+    scorer: Similarity, query_map: QueryMap, vectors: Tensor, near: Near, count: int
+) -> tuple[Tensor, Tensor]:
+    """The ``count`` vectors that the index finds at each mapped query, (n, count, d), and their scores."""
+    more = near(query_map(vectors), count).to(vectors)
+    scores = [score_all(scorer, query[None], own)[0] for query, own in zip(vectors, more, strict=True)]
+    return more, torch.stack(scores)
 
 
 def _fresh(vectors: Tensor, *, hidden: int, score: Score, seed: int) -> QueryMap:
