@@ -23,6 +23,7 @@ TESTS = ROOT / "tests"
 MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
 
 LONGEST_FILE = 400
+RIDDLES = {"each", "found", "kept", "made", "them"}
 LONGEST_FUNCTION = 60
 MOST_CASES = 150
 NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc", "base", "core"}
@@ -115,6 +116,23 @@ def functions_with_open_keywords(source: str) -> list[str]:
         for node in nodes_of(source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) and node.args.kwarg
     ]
+
+
+def riddles(source: str) -> list[str]:
+    """Variables and parameters whose names do not say what they are."""
+    stored = [
+        (node.id if isinstance(node, ast.Name) else node.arg, node.lineno)
+        for node in nodes_of(source)
+        if isinstance(node, ast.arg) or (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    ]
+    fields = {
+        line.target.lineno
+        for node in nodes_of(source)
+        if isinstance(node, ast.ClassDef)
+        for line in node.body
+        if isinstance(line, ast.AnnAssign)
+    }
+    return [f"line {line}: {name}" for name, line in stored if name in RIDDLES and line not in fields]
 
 
 def other_kinds(source: str) -> list[str]:
@@ -222,6 +240,10 @@ def test_classes_are_combined_not_inherited():
     offences = offences_by_module(classes_built_on_our_own)
     offences.pop("errors.py", None)  # the one tree: what a user may want to catch together
     assert offences == {}
+
+
+def test_variables_are_called_what_they_are():
+    assert offences_by_module(lambda text, _: riddles(text)) == {}
 
 
 def test_a_kind_is_a_kind_of_score():
@@ -361,6 +383,11 @@ def test_open_keywords_are_caught_in_signatures_only():
 )
 def test_inheritance_from_our_own_class_is_caught(source):
     assert len(classes_built_on_our_own(source, "losses/triplet.py")) == 1
+
+
+def test_a_name_that_says_nothing_is_caught():
+    assert len(riddles("def f(them):\n    for each in them:\n        found = each")) == 3
+    assert riddles("class A:\n    kept: str\n\ndef f(a):\n    return a.found(kept=1)") == []
 
 
 def test_another_meaning_of_kind_is_caught():

@@ -61,8 +61,8 @@ def _accuracy(results: Results) -> str:
     for network in NETWORKS:
         for shot in SHOTS:
             for recipe in BOTH:
-                found = contents_of(results, f"birds-{network}-{recipe}-{shot}shot")
-                if not found:
+                contents = contents_of(results, f"birds-{network}-{recipe}-{shot}shot")
+                if not contents:
                     continue
                 measure = f"5-way {shot}-shot"
                 rows.append(
@@ -70,10 +70,10 @@ def _accuracy(results: Results) -> str:
                         CALLED[network],
                         str(shot),
                         CALLED[recipe],
-                        f"{found[0]['episodes']:,}",
-                        str(len(found)),
-                        _means(found, measure),
-                        _means(found, measure, of="untrained"),
+                        f"{contents[0]['episodes']:,}",
+                        str(len(contents)),
+                        _means(contents, measure),
+                        _means(contents, measure, of="untrained"),
                         ACCURACY[network, shot, recipe],
                     ]
                 )
@@ -166,9 +166,9 @@ def _dynamics(results: Results) -> str:
         for shot in SHOTS:
             columns: dict[str, list[dict[str, list[float]]]] = {}
             for recipe in BOTH:
-                found = contents_of(results, f"birds-{network}-{recipe}-{shot}shot")
-                columns[recipe] = [content["checkpoints"] for content in found]
-                if not found:
+                contents = contents_of(results, f"birds-{network}-{recipe}-{shot}shot")
+                columns[recipe] = [content["checkpoints"] for content in contents]
+                if not contents:
                     continue
                 about = [CALLED[network], str(shot), CALLED[recipe]]
                 key = (network, shot, recipe)
@@ -229,11 +229,11 @@ def _characters(results: Results) -> str:
     rows = []
     for shot, names in measures.items():
         for recipe in BOTH:
-            found = contents_of(results, f"omniglot-conv4-{recipe}-{shot}shot")
-            about = [CALLED[recipe], str(len(found))]
+            contents = contents_of(results, f"omniglot-conv4-{recipe}-{shot}shot")
+            about = [CALLED[recipe], str(len(contents))]
             rows += [
-                [name, *about, _means(found, name), _means(found, name, of="untrained")]
-                for name in (names if found else ())
+                [name, *about, _means(contents, name), _means(contents, name, of="untrained")]
+                for name in (names if contents else ())
             ]
     return markdown(("tasks", "classifier", "seeds", "accuracy, %", "untrained"), rows)
 
@@ -243,13 +243,13 @@ def _heads(results: Results) -> str:
     for variant in results.variants():
         if not variant.startswith("birds-conv4"):
             continue
-        found = contents_of(results, variant)
-        for name in found[0]["test"]:
+        contents = contents_of(results, variant)
+        for name in contents[0]["test"]:
             words = name.partition(", ")[2] or "its own"
             tasks = name.partition(", ")[0]
             system = variant.removeprefix("birds-conv4-").rpartition("-")[0]
-            episodes = f"{found[0]['episodes']:,}"
-            rows.append([tasks, system, words, episodes, str(len(found)), _means(found, name)])
+            episodes = f"{contents[0]['episodes']:,}"
+            rows.append([tasks, system, words, episodes, str(len(contents)), _means(contents, name)])
     order = [*RECIPES, *OUTSIDE]
     rows.sort(
         key=lambda row: (row[0], order.index(row[1].removesuffix("-exact")), row[1], row[2] != "its own")
@@ -258,11 +258,11 @@ def _heads(results: Results) -> str:
 
 
 def _house(results: Results) -> str:
-    found = contents_of(results, "birds-house")
+    contents = contents_of(results, "birds-house")
     rows = []
-    for name in found[0]["test"] if found else ():
+    for name in contents[0]["test"] if contents else ():
         state, *words, tasks = name.split(", ")
         head = ", ".join("cosine" if word == "similarity" else word for word in words)
-        rows.append([tasks, state, head, str(len(found)), _means(found, name)])
+        rows.append([tasks, state, head, str(len(contents)), _means(contents, name)])
     rows.sort(key=lambda row: row[0])
     return markdown(("tasks", "network", "score", "seeds", "accuracy, %"), rows)

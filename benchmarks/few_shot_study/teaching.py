@@ -38,7 +38,7 @@ def taught(run: Run, items: Items, fabric: Fabric, validate: Validate) -> Taught
     sampler = build_sampler(run, items.labels)
     learner = Learner(run, space, items, fabric, batches=len(sampler))
     curves: dict[str, list[float]] = {}
-    best, kept, number = -1, {}, 0
+    best, weights, number = -1, {}, 0
     began = time.perf_counter()
     for checkpoint in range(run.epochs):
         batches = torch.stack(sampler.batches(checkpoint)).to(fabric.device)
@@ -67,7 +67,7 @@ def taught(run: Run, items: Items, fabric: Fabric, validate: Validate) -> Taught
             curves.setdefault(name, []).append(value)
         if best < 0 or measured["validation"] >= curves["validation"][best]:
             best = checkpoint
-            kept = {name: tensor.detach().clone() for name, tensor in space.state_dict().items()}
+            weights = {name: tensor.detach().clone() for name, tensor in space.state_dict().items()}
     seconds = time.perf_counter() - began
-    space.load_state_dict(kept)
+    space.load_state_dict(weights)
     return Taught(space.eval(), curves, best, seconds)

@@ -33,20 +33,20 @@ def test_speech_is_found_between_silences():
     tone = torch.sin(torch.arange(8000) * 0.2) * 0.3
     x = torch.cat([torch.zeros(8000), tone, torch.zeros(8000)]) + torch.randn(24000) * 1e-4
     values, energy, lengths = features_of(x)
-    found = voiced(energy, lengths)[0]
-    assert found[55:95].all()
-    assert not found[:45].any()
-    assert not found[105:].any()
-    kept, counts = only_voiced(values, energy, lengths)
-    assert kept.shape[-1] == int(counts[0]) == int(found.sum())
-    torch.testing.assert_close(kept[0], values[0][:, found])
+    is_voiced = voiced(energy, lengths)[0]
+    assert is_voiced[55:95].all()
+    assert not is_voiced[:45].any()
+    assert not is_voiced[105:].any()
+    frames, counts = only_voiced(values, energy, lengths)
+    assert frames.shape[-1] == int(counts[0]) == int(is_voiced.sum())
+    torch.testing.assert_close(frames[0], values[0][:, is_voiced])
 
 
 def test_silence_a_constant_and_ten_milliseconds_keep_their_frames():
     for x in (torch.zeros(8000), torch.full((8000,), 0.5), torch.randn(160) * 0.1, torch.zeros(160)):
         values, energy, lengths = features_of(x)
-        kept, counts = only_voiced(values, energy, lengths)
-        assert kept.isfinite().all()
+        frames, counts = only_voiced(values, energy, lengths)
+        assert frames.isfinite().all()
         assert int(counts[0]) >= 1
 
 

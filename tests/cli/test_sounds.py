@@ -91,8 +91,8 @@ def test_compare_enroll_identify_search_and_embed(heard, speech, samekind, tmp_p
     assert answer.status == 0, answer.err
     named = json.loads(samekind("identify", anna, other, "--space", enrolled, "--json").out)
     assert len(named["items"]) == 2
-    found = json.loads(samekind("search", anna, "--gallery", speech, *space, "--json").out)
-    assert found
+    told = json.loads(samekind("search", anna, "--gallery", speech, *space, "--json").out)
+    assert told
     assert samekind("embed", speech, "--out", tmp_path / "z.npy", *space).status == 0
     assert np.load(tmp_path / "z.npy").shape == (36, 16)
 

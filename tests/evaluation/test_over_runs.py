@@ -21,10 +21,10 @@ def test_it_is_the_correlation_of_the_ranks_and_its_chance():
     runs = [{"a": first, "b": second, "c": 1.0} for first, second in values.tolist()]
     ranks = values.argsort(0).argsort(0).double()
     expected = float(torch.corrcoef(ranks.T)[0, 1])
-    found = rank_correlation(runs, "a", "b")
-    assert found.coefficient == pytest.approx(expected)
-    assert found.p_value == pytest.approx(chance(expected, 65))
-    assert found.runs == 65
+    correlation = rank_correlation(runs, "a", "b")
+    assert correlation.coefficient == pytest.approx(expected)
+    assert correlation.p_value == pytest.approx(chance(expected, 65))
+    assert correlation.runs == 65
     assert rank_correlation(runs, "a", "c") is None
 
 

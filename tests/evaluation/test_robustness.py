@@ -116,10 +116,10 @@ def test_a_budget_makes_it_small_and_says_so(space, sets):
     assert "no curve of: pair, similarity; neighbour, " in answer.notes[1]
     assert answer.notes[1].endswith("class, similarity in Voronoi cells (--minutes)")
     assert len(told) == 2
-    kept = robustness(
+    whole = robustness(
         space, sets.test, STRENGTH, name="test", most=12, questions=["class"], budget=Budget(1e6), cells=False
     )
-    assert (kept.items, kept.strength, kept.notes) == (12, STRENGTH, ())
+    assert (whole.items, whole.strength, whole.notes) == (12, STRENGTH, ())
 
 
 def test_every_head_has_its_cells(sets, few_draws):

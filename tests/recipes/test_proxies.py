@@ -113,9 +113,9 @@ def test_a_space_of_each_geometry_is_trained_evaluated_searched_and_opened_again
     accuracy = next(row.value for row in rows if (row.measure, row.kind) == ("accuracy", "similarity"))
     assert accuracy > 0.7
     z = embed(space, sets.test.inputs)
-    found = search(space, z, z, k=3, kind="similarity", same_items=True)
+    nearest = search(space, z, z, k=3, kind="similarity", same_items=True)
     scores = space.score_all(z, z).fill_diagonal_(-torch.inf)
-    torch.testing.assert_close(found.scores, scores.topk(3).values)
+    torch.testing.assert_close(nearest.scores, scores.topk(3).values)
 
 
 def test_corr_turns_items_towards_the_proxies_of_the_tree():

@@ -63,8 +63,8 @@ def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ())
         if fixed:
             raise SettingError("only the columns of a table can be fixed; these items are pictures")
         is_size = torch.arange(x.shape[1]) >= items.medium.seen(items.shape)[0]
-        kept = is_size[:, None, None].expand(items.shape) if is_size.any() else None
-        return ValidInputs(x, None, PIXEL_UNIT, replace(PIXELS, fixed=kept))
+        sizes = is_size[:, None, None].expand(items.shape) if is_size.any() else None
+        return ValidInputs(x, None, PIXEL_UNIT, replace(PIXELS, fixed=sizes))
     scale, unit = _scale(space, items, x)
     if x.ndim != 2:
         return ValidInputs(x, scale, unit, Limits(float(x.min()), float(x.max())))

@@ -44,11 +44,11 @@ def score_tasks(
     own = second.reshape(tasks, -1, second.shape[1]) if places is None else None
     # Not with a gradient: close pairs are looked for, and a look makes a GPU wait.
     at_once = isinstance(scorer, AT_ONCE) and not torch.is_grad_enabled()
-    each = scorer.score_all if at_once else torch.vmap(scorer.score_all, randomness="different")
+    score_tasks = scorer.score_all if at_once else torch.vmap(scorer.score_all, randomness="different")
 
     def scored(some: slice) -> Tensor:
         asked = own[some] if places is None else _taken(second, places[some])  # type: ignore[index]
-        scores: Tensor = each(one[some], asked)
+        scores: Tensor = score_tasks(one[some], asked)
         return scores.to(a.dtype)
 
     if torch.is_grad_enabled():

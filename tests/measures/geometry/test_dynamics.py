@@ -224,8 +224,8 @@ def test_a_step_is_rescaling_and_motion(nearest, seed, order):
     """Whatever the order of the items and the numbers of the classes."""
     old, new, labels = (tensor[list(order)] for tensor in a_step(labels=LABELS, seed=seed))
     support = SUPPORT[list(order)]
-    found = step_dynamics(old, new, labels, support, nearest=nearest).tolist()
-    assert found == pytest.approx(by_definition(old, new, labels, support, nearest=nearest))
+    dynamics = step_dynamics(old, new, labels, support, nearest=nearest).tolist()
+    assert dynamics == pytest.approx(by_definition(old, new, labels, support, nearest=nearest))
 
 
 @pytest.mark.parametrize("nearest", [False, True])
@@ -234,15 +234,15 @@ def test_queries_meet_the_classes_of_their_own_episode(nearest):
     old, new, labels = a_step(labels=LABELS + [3] * 4 + [5] * 4 + [6] * 4)
     support, episodes = SUPPORT.repeat(2), torch.arange(2).repeat_interleave(12)
     alpha = rescaling(old, new).alpha
-    found = step_dynamics(old, new, labels, support, episodes=episodes, nearest=nearest)
+    dynamics = step_dynamics(old, new, labels, support, episodes=episodes, nearest=nearest)
     logarithms = torch.zeros(2, dtype=torch.double)
     for part in (slice(0, 12), slice(12, 24)):
         parts = old[part], new[part], labels[part], support[part]
         own_alpha = rescaling(*parts[:2]).alpha
         _, con, div, _ = step_dynamics(*parts, nearest=nearest)
         logarithms += torch.stack([con * own_alpha / alpha, div * own_alpha / alpha]).log() / 2
-    torch.testing.assert_close(found[1:3], logarithms.exp())
-    assert found[3] == pytest.approx(float(found[1] / found[2]))
+    torch.testing.assert_close(dynamics[1:3], logarithms.exp())
+    assert dynamics[3] == pytest.approx(float(dynamics[1] / dynamics[2]))
 
 
 def test_equal_support_items_count_as_one():
@@ -270,11 +270,11 @@ def test_what_is_undefined_in_a_step_is_nan():
 def test_a_query_without_a_support_item_of_its_class_counts_for_the_others():
     old, new, labels = a_step(labels=[0, 0, 1, 1, 2])
     support = torch.tensor([True, False, True, False, False])
-    found = step_dynamics(old, new, labels, support)
+    dynamics = step_dynamics(old, new, labels, support)
     alone = step_dynamics(old[:4], new[:4], labels[:4], support[:4])
     alphas = rescaling(old, new).alpha / rescaling(old[:4], new[:4]).alpha
-    assert float(found[1]) == pytest.approx(float(alone[1]) / alphas)
-    assert float(found[2]) != pytest.approx(float(alone[2]) / alphas)
+    assert float(dynamics[1]) == pytest.approx(float(alone[1]) / alphas)
+    assert float(dynamics[2]) != pytest.approx(float(alone[2]) / alphas)
 
 
 @pytest.mark.parametrize(
