@@ -46,7 +46,14 @@ class Preparation(nn.Module):
         return self.extractor.coefficients
 
     def forward(self, x: Tensor) -> Tensor:
-        """Raises DataError for anything but sounds or features with as many coefficients."""
+        """Features, no sound with fewer than ``shortest`` frames."""
+        features = self.features(x)
+        return marked(*repeated(features, lengths_of(features), self.shortest)) if len(x) else features
+
+    def features(self, x: Tensor) -> Tensor:
+        """Features as they are, however few. Raises DataError for anything but sounds or features with as
+        many coefficients.
+        """
         if x.dim() != 3 or x.shape[1] not in (1, self.coefficients) or not x.is_floating_point():
             raise DataError(
                 "the encoder takes sounds, floats (n, 1, samples), or their features "
@@ -54,11 +61,11 @@ class Preparation(nn.Module):
             )
         if not len(x):
             return x.new_empty(0, self.coefficients, self.shortest)
-        values, lengths = x, lengths_of(x)
-        if x.shape[1] == 1:
-            values, energy, lengths = self.extractor(x[:, 0], lengths)
-            if self.normalise:
-                values = without_sliding_mean(values, lengths, window=self.normalise)
-            if self.voice_activity:
-                values, lengths = only_voiced(values, energy, lengths)
-        return marked(*repeated(values, lengths, self.shortest))
+        if x.shape[1] > 1:
+            return x
+        values, energy, lengths = self.extractor(x[:, 0], lengths_of(x))
+        if self.normalise:
+            values = without_sliding_mean(values, lengths, window=self.normalise)
+        if self.voice_activity:
+            values, lengths = only_voiced(values, energy, lengths)
+        return marked(values, lengths)

@@ -29,6 +29,7 @@ from samekind.inference.search import search
 from samekind.inference.settle import settle
 from samekind.inference.shortlist import search_index
 from samekind.inference.shortlist_fitting import fit_shortlist
+from samekind.inference.sound_features import sound_features, write_sounds
 from samekind.inference.temperatures import fit_temperatures
 from samekind.inference.trials import all_trials, streamed_trials
 from samekind.inference.two_sample import two_sample
@@ -66,7 +67,9 @@ __all__ = [
     "search",
     "search_index",
     "settle",
+    "sound_features",
     "streamed_trials",
     "two_sample",
     "with_cohort",
+    "write_sounds",
 ]

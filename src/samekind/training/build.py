@@ -90,7 +90,7 @@ def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) ->
 
 def build_augmentations(run: Run, items: Items) -> list[Augmentation]:
     """The augmentations of a run, in their order, checked against the items they are to change."""
-    facts: dict[str, Any] = items.medium.facts(items.reader)
+    facts: dict[str, Any] = items.medium.facts(items.shape, items.reader)
     if items.medium.units(items.shape) == "features" and run.augment:
         facts = dict(zip(FILLED_IN, statistics_of(items, "features"), strict=False))
     return [
@@ -257,4 +257,4 @@ def _facts_of(items: Items) -> dict[str, Any]:
     shape = items.medium.seen(items.shape)
     pictures = items.medium.units(shape) == "channels"
     sides = {"channels": shape[0], "size": shape[-1]} if pictures else {}
-    return {"inputs": math.prod(shape), **sides, **items.medium.facts(items.reader)}
+    return {"inputs": math.prod(shape), **sides, **items.medium.facts(items.shape, items.reader)}

@@ -99,7 +99,7 @@ def _as_they_are(_: Shape) -> Suited:
     return Suited("Unchanged", {})
 
 
-def _no_facts(_: Any) -> dict[str, Any]:
+def _no_facts(_: Shape, _reader: Any) -> dict[str, Any]:
     return {}
 
 
@@ -121,9 +121,9 @@ class Medium:
     items, ``shows`` whether reports can show items of a shape, ``decoder`` gives the reader back if it can
     leave these files where they are and decode each when it is needed, ``refitted`` brings rows (n, …) in
     memory to the shape of the reader where that is possible, ``facts`` says what encoders and augmentations
-    may take from a reader, ``plain`` names the encoder without weights that stands for the raw input,
-    ``extent`` says in words how large an item is, and ``thumbnails`` turns a batch of items into (n, 1 or 3,
-    height, width) in [0, 1].
+    may take from a shape and a reader, ``plain`` names the encoder without weights that stands for the raw
+    input, ``extent`` says in words how large an item is, and ``thumbnails`` turns a batch of items into
+    (n, 1 or 3, height, width) in [0, 1].
     """
 
     name: str
@@ -142,7 +142,7 @@ class Medium:
     shows: Callable[[Shape], bool] = _never
     decoder: "Callable[[Any, Iterable[Readable]], Decoder | None]" = _none
     refitted: Callable[[Tensor, Any], Tensor] = _unchanged
-    facts: Callable[[Any], dict[str, Any]] = _no_facts
+    facts: Callable[[Shape, Any], dict[str, Any]] = _no_facts
     plain: Callable[[Shape], Suited] = _as_they_are
     extent: Callable[[Shape], str] = _sides
     thumbnails: Callable[[Tensor], Tensor] = displayed

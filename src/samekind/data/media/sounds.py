@@ -3,7 +3,8 @@
 An item is a waveform (1, samples), not its features: every network brings the front end that it was trained
 with, noise and rooms are added to waveforms, and a file read at use needs no more than its samples. Samples
 are kept as 16-bit numbers, as files have them. A batch is padded to the longest of its sounds; see
-`samekind.acoustics`.
+`samekind.acoustics`. Items may be features already, (coefficients, frames), where those were computed before:
+networks take both.
 """
 
 from collections.abc import Iterable, Iterator
@@ -134,9 +135,13 @@ def _decoder(reader: SoundReader, _: Iterable[Readable]) -> SoundReader:
     return reader
 
 
-def _facts(reader: Any) -> dict[str, Any]:
+def _facts(shape: Shape, reader: Any) -> dict[str, Any]:
     rate = getattr(reader, "rate", RATES[-1])
-    return {"rate": rate, "coefficients": usual_coefficients(rate)}
+    return {"rate": rate, "coefficients": usual_coefficients(rate) if is_sound(shape) else shape[0]}
+
+
+def _extent(shape: Shape) -> str:
+    return f"up to {shape[-1]:,} samples" if is_sound(shape) else f"up to {shape[-1]:,} frames"
 
 
 SOUNDS = Medium(
@@ -155,6 +160,6 @@ SOUNDS = Medium(
     decoder=_decoder,
     facts=_facts,
     plain=lambda _: Suited("FrontEnd", {"encoder": {"name": "FrameStatistics"}, "normalise": 0}),
-    extent=lambda shape: f"up to {shape[-1]:,} samples",
+    extent=_extent,
     thumbnails=spectrograms,
 )
