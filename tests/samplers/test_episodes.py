@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samekind.errors import SettingError
-from samekind.samplers import episodes
+from samekind.samplers import Episodes, episodes, episodes_at_once, stacked
 
 LABELS = torch.tensor([3, 5, 8, 9] * 6)
 
@@ -63,3 +63,54 @@ def test_refuses_impossible_tasks_at_the_call(wrong, says):
     arguments = {"way": 2, "shot": 1, "queries": 1, "tasks": 1, **wrong}
     with pytest.raises(SettingError, match=says):
         episodes(LABELS, **arguments, generator=generator())
+
+
+# --- batches of tasks -----------------------------------------------------------------------------
+
+
+@settings(max_examples=20)
+@given(
+    way=st.integers(2, 4),
+    shot=st.integers(1, 3),
+    queries=st.integers(1, 3),
+    tasks=st.integers(1, 3),
+    seed=st.integers(0, 99),
+)
+def test_a_batch_holds_whole_tasks_in_the_order_of_its_layout(way, shot, queries, tasks, seed):
+    sampler = Episodes(LABELS, way=way, shot=shot, queries=queries, tasks=tasks, steps=2, seed=seed)
+    layout = sampler.layout
+    for batch in sampler.batches(0):
+        examples, asked = layout.split(batch)
+        assert examples.shape == (tasks, way, shot)
+        assert asked.shape == (tasks, way, queries)
+        assert torch.equal(batch[layout.support()], examples.flatten())
+        for number in range(tasks):
+            both = torch.cat([examples[number], asked[number]], dim=1)
+            assert torch.equal(batch[layout.task() == number], both.flatten())
+            assert len(both.unique()) == both.numel()
+            assert all(len(LABELS[row].unique()) == 1 for row in both)
+            assert len(LABELS[both].unique()) == way
+        classes = LABELS[examples[..., 0]]
+        truth = layout.truth().reshape(tasks, way * queries)
+        assert torch.equal(classes.gather(1, truth).flatten(), LABELS[asked].flatten())
+
+
+def test_tasks_that_are_drawn_at_once_use_everything_evenly():
+    labels = torch.tensor([0] * 3 + [1] * 7 + [2] * 5)
+    drawn = episodes_at_once(labels, way=2, shot=1, queries=2, tasks=3000, generator=generator())
+    shown = torch.bincount(drawn.support.flatten(), minlength=15) / 3000
+    for label, size in ((0, 3), (1, 7), (2, 5)):
+        assert shown[labels == label].tolist() == pytest.approx([2 / 3 / size] * size, abs=0.03)
+
+
+def test_tasks_that_differ_in_size_are_stacked_apart():
+    one = list(episodes(LABELS, way=2, shot=1, queries=1, tasks=2, generator=generator()))
+    other = list(episodes(LABELS, way=2, shot=1, queries=2, tasks=1, generator=generator()))
+    parts = stacked([one[0], other[0], one[1]])
+    assert [places.tolist() for places, _ in parts] == [[0, 2], [1]]
+    assert torch.equal(parts[0][1].query, torch.stack([one[0].query, one[1].query]))
+
+
+def test_a_sampler_refuses_impossible_tasks():
+    with pytest.raises(SettingError, match="need 7 items of every class; class 3 has 6"):
+        Episodes(LABELS, way=2, shot=4, queries=3, seed=0)

@@ -10,6 +10,7 @@ import torch
 from samekind import losses, miners, penalties, similarities
 from samekind.errors import SettingError
 from samekind.pairs import pair_masks
+from samekind.recipes import few_shot
 from samekind.settings import typed
 from samekind.taxonomy import Tree
 from samekind.training import Later, Penalty, Run, Term, build_space
@@ -314,3 +315,21 @@ def test_the_arguments_of_a_miner_are_checked(run, items):
     changed = with_terms(run, only=Term("softmax", miner="hardest", mining={"margn": 0.2}))
     with pytest.raises(SettingError, match='did you mean "margin"'):
         build_terms(changed, build_space(changed, items))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (["batches={sampler='Shuffled', size=8}"], 'set batches.sampler to "Episodes"'),
+        (["space.prototypes={name='LearnedProxies'}"], "set space.prototypes to SupportMeans"),
+        (["space.prototypes.count=3"], r"count=1, or each of them, count=2 as batches.shot; .* count=3"),
+        (["terms.task.class_weights={a=2.0}"], "every class of a task counts alike"),
+        (["terms.task.loss=lifted_structure", "space.similarity={name='Euclidean'}"], "choose softmax"),
+    ],
+)
+def test_what_cannot_be_trained_against_examples_is_refused(items, changes, says):
+    run = dataclasses.replace(few_shot(items, shot=2, way=3), capture=False)
+    build_terms(run, build_space(run, items))
+    wrong = run.override(changes)
+    with pytest.raises(SettingError, match=says):
+        build_terms(wrong, build_space(wrong, items))

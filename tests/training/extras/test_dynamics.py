@@ -6,10 +6,12 @@ import pytest
 import torch
 from torch import nn
 
+from samekind.data import clusters
 from samekind.measures.geometry import DYNAMICS, step_dynamics
+from samekind.recipes import few_shot
 from samekind.training import Nobody, Record, train
 from samekind.training.checkpoints import load_checkpoint
-from samekind.training.extras import BUILDERS, Cost
+from samekind.training.extras import BUILDERS, Cost, dynamics
 from samekind.training.extras.dynamics import Dynamics, embedded_as_trained, half_of_each_class
 
 
@@ -142,3 +144,24 @@ def test_what_is_undefined_is_null_in_the_record():
         "con_div": [0.5],
     }
     assert recorder.after_epoch([]) == {}
+
+
+@pytest.mark.parametrize("by", ["proto", "nearest"])
+def test_of_tasks_the_examples_stand_for_their_class(by, tmp_path, monkeypatch):
+    """The layout of the batch says which; several tasks of a step are apart."""
+    items = clusters(classes=5, items=8, dimension=6, seed=1)
+    run = few_shot(items, by=by, way=3, shot=2, queries=3, tasks=2)
+    run = run.override(["epochs=1", "batches.steps=2", "dynamics=2"])
+    calls = []
+
+    def noted(*arguments, **named):
+        calls.append((arguments, named))
+        return step_dynamics(*arguments, **named)
+
+    monkeypatch.setattr(dynamics, "step_dynamics", noted)
+    measures = {"eer": 0.5, "recall@1": 0.5}
+    train(run, items, folder=tmp_path, validate=lambda space: measures, device="cpu")
+    [((_, _, _, support), named)] = calls
+    assert support.tolist() == [True, True, False, False, False] * 6
+    assert named["episodes"].tolist() == [0] * 15 + [1] * 15
+    assert named["nearest"] == (by == "nearest")
