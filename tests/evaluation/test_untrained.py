@@ -11,9 +11,12 @@ from torch import nn
 
 from samekind.data import Items, clusters, prepare
 from samekind.errors import PackageError
-from samekind.evaluation import references, untrained_encoder, untrained_references
+from samekind.evaluation import few_shot_beside_known, references, untrained_encoder, untrained_references
 from samekind.evaluation import untrained as module
+from samekind.prototypes import SupportMeans
 from samekind.recipes import triplet
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
 from samekind.training import Part
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -76,6 +79,20 @@ def test_unseen_classes_are_found_and_compared_by_cosines(rows):
         )
     assert by_kind(rows, "unseen", "accuracy") == {}
     assert len(by_kind(rows, "unseen", "EER")) == 2
+
+
+def test_new_classes_beside_known_ones_are_named_by_the_nearest_mean(rows):
+    by_hand = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=4)).eval()
+    for label, name in enumerate(SETS.train.classes):
+        by_hand.enroll(name, SETS.train.inputs[SETS.train.labels == label])
+    sets = (SETS.test, SETS.test.inputs, SETS.unseen, SETS.unseen.inputs)
+    expected = few_shot_beside_known(by_hand, *sets, name="x", shots=(5,))
+    result = by_kind(rows, "seen, unseen", "2-way 5-shot harmonic mean")
+    assert result["nearest mean of untrained features"] == pytest.approx(expected[2].value, abs=1e-3)
+    assert list(result) == [
+        "nearest mean of untrained features",
+        "nearest centred mean of untrained features",
+    ]
 
 
 def test_with_an_untrained_encoder_raw_inputs_are_no_reference():

@@ -42,6 +42,9 @@ def references(
     sets: Mapping[str, Items],
     *,
     untrained: nn.Module | None = None,
+    way: int = 5,
+    shot: int = 5,
+    tasks: int = 600,
     seed: int = 0,
     device: torch.device | str = "cpu",
 ) -> list[Row]:
@@ -62,7 +65,8 @@ def references(
         if not len(items):
             raise DataError(f"{items.name}: expected at least one item to compare, got none")
     if untrained is not None:
-        rows = untrained_references(untrained.to(device), train, sets, seed=seed)
+        how = {"way": way, "shot": shot, "tasks": tasks, "seed": seed}
+        rows = untrained_references(untrained.to(device), train, sets, **how)
         return rows + _of_commonest(train, sets, seed)
     gallery = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
     known, prepared = _names(gallery), _Inputs(gallery, device)

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
+from samekind.evaluation.beside_known import QUESTION as BESIDE_KNOWN
 from samekind.evaluation.rows import Row
 from samekind.evaluation.untrained import REFERENCE, UNTRAINED
 from samekind.measures.catalogue import ACCURACY, EER, recall
 
-#: The question of the space that a reference is compared with, by measure.
+#: The question of the space that a reference is compared with, by measure; the others are of new classes
+#: beside known ones.
 ANSWERED: dict[str, str] = {ACCURACY: "classification", recall(1): "retrieval", EER: "verification"}
 
 #: "unsure" is better, but not by more than the interval. "equal" is as good as can be, and so is the start.
@@ -66,7 +68,8 @@ class Gain(NamedTuple):
 
 
 def gains(rows: Iterable[Row]) -> list[Gain]:
-    """Accuracy, Recall@1 and EER of a space, of each set of items, beside the best of the references.
+    """Accuracy, Recall@1, EER and the naming of new classes beside known ones, of each set of items, beside
+    the best of the references.
 
     The space's value is by the kind of score that comes first: the one that it answers by. What has no
     reference, or no value of the space, is left out.
@@ -110,5 +113,5 @@ def verdict_in_words(compared: Sequence[Gain]) -> str:
 
 def _own(rows: Sequence[Row], reference: Row) -> Row | None:
     """The row of the space's own score that a reference is compared with, if there is one."""
-    beginning = (ANSWERED[reference.measure], reference.items, reference.measure)
+    beginning = (ANSWERED.get(reference.measure, BESIDE_KNOWN), reference.items, reference.measure)
     return next((row for row in rows if row[:3] == beginning), None)

@@ -5,6 +5,7 @@ beat it was not worth the training.
 """
 
 from collections.abc import Callable, Mapping
+from itertools import permutations
 
 import torch
 from torch import Tensor, nn
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 from samekind.data import Items, draw
 from samekind.encoders.freezing import came_with_weights
 from samekind.errors import PackageError
+from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.retrieval import retrieval
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import mean_sample, rows_of
@@ -71,19 +73,29 @@ def untrained_encoder(run: Run | None, items: Items) -> tuple[Features | None, s
 
 
 def untrained_references(
-    encoder: nn.Module, train: Items, sets: Mapping[str, Items], *, seed: int = 0
+    encoder: nn.Module,
+    train: Items,
+    sets: Mapping[str, Items],
+    *,
+    way: int = 5,
+    shot: int = 5,
+    tasks: int = 600,
+    seed: int = 0,
 ) -> list[Row]:
     """The rows of an encoder that was not trained, for named sets of items.
 
     "accuracy", if all classes of a set were trained on: of the nearest training item and of the nearest mean
     of a class, by the cosine, and of a logistic regression on standardised features, its regularisation
     chosen by cross-validation. "Recall@1" and "EER": by the cosine, and by the cosine of features less the
-    mean of the training items. At most 20,000 training items and 5,000 items of a set are used.
+    mean of the training items. "5-way 5-shot harmonic mean", if there are sets of known and of new classes:
+    as `few_shot_beside_known`, by the cosine with the mean of each class, as it is and centred. At most
+    20,000 training items and 5,000 items of a set are used.
     """
     known = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
     z = embed_by(encoder, known.inputs)
     names = [known.classes[label] for label in known.labels.tolist()]
     rows: list[Row] = []
+    whole: dict[str, tuple[Items, Tensor]] = {}
     for name, items in sets.items():
         asked = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
         asked_z = embed_by(encoder, asked.inputs)
@@ -93,7 +105,49 @@ def untrained_references(
             rows += [noted(row, note) for row in _accuracies(z, known, asked_z, truth, name=name, seed=seed)]
         if len(asked) == len(items):
             rows += _unlabelled(z.mean(0), items, asked_z, name=name, seed=seed)
+            whole[name] = (items, asked_z)
+    for centre, kind in ((torch.zeros_like(z[0]), "nearest mean"), (z.mean(0), "nearest centred mean")):
+        beside = _beside_known(
+            z - centre,
+            known,
+            {name: (items, vectors - centre) for name, (items, vectors) in whole.items()},
+            way=way,
+            shot=shot,
+            tasks=tasks,
+            seed=seed,
+        )
+        rows += [row._replace(question=REFERENCE, kind=f"{kind} {UNTRAINED}") for row in beside]
     return rows
+
+
+def _beside_known(
+    z: Tensor,
+    known: Items,
+    sets: Mapping[str, tuple[Items, Tensor]],
+    *,
+    way: int,
+    shot: int,
+    tasks: int,
+    seed: int,
+) -> list[Row]:
+    """How often new classes and known ones are named rightly by the nearest mean, for all pairs of sets."""
+    space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=z.shape[1])).eval()
+    means, present = class_means(z, known.labels.cpu(), len(known.classes))
+    names = [known.classes[place] for place in present.nonzero().flatten().tolist()]
+    space.prototypes.assign(names, means[present, None])
+    rows: list[Row] = []
+    for one, other in permutations(sets, 2):
+        rows += few_shot_beside_known(
+            space,
+            *sets[one],
+            *sets[other],
+            name=f"{one}, {other}",
+            way=way,
+            shots=(shot,),
+            tasks=tasks,
+            seed=seed,
+        )
+    return [row for row in rows if row.measure.endswith("harmonic mean")]
 
 
 def _accuracies(

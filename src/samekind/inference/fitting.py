@@ -20,7 +20,7 @@ from samekind.similarities import Neighbourhood, Similarity, TwoCovariance, With
 from samekind.space import MetricSpace
 
 #: The shrinkages that are tried.
-WITHIN_CLASS = (0.3, 1.0, 3.0, 10.0)
+WITHIN_CLASS = (0.3, 1.0, 3.0, 10.0, 30.0)
 TWO_COVARIANCE = (0.5, 0.8, 0.95)
 #: The ranks that are tried for `TwoCovariance`, each with the first two shrinkages, where classes are enough.
 RANKS = (24, 48, 96)

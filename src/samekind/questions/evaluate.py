@@ -133,7 +133,14 @@ def evaluate_run(
     if settings.references:
         untrained, why = evaluation.untrained_encoder(run, sets.train)
         rows += evaluation.references(
-            sets.train, tests, untrained=untrained, seed=settings.seed, device=device_of(space)
+            sets.train,
+            tests,
+            untrained=untrained,
+            way=settings.way,
+            shot=max(settings.shots),
+            tasks=settings.tasks,
+            seed=settings.seed,
+            device=device_of(space),
         )
         also += [why] if why else []
     promises = _promises(alone, embedded, settings)
