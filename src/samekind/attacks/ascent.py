@@ -1,6 +1,7 @@
 """The one loop of the gradient attacks: step along the steepest direction, come back into the region."""
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 
 import torch
@@ -13,6 +14,9 @@ from samekind.attacks.paces import Ground, Pace
 from samekind.attacks.regions import Region
 from samekind.attacks.regions.region import of, per_item
 from samekind.errors import SettingError
+
+#: Steps of a GPU between two looks at which items are done: it must be waited for.
+RARELY = 4
 
 
 @dataclass(frozen=True)
@@ -38,20 +42,40 @@ class Worst:
     """The worst point of every item so far: where the goal is reached, then where its value is highest."""
 
     def __init__(self, clean: Tensor) -> None:
-        self.x = clean.clone()
+        self.x = clean
         self.value = clean.new_full((len(clean),), -torch.inf)
         self.reached = torch.zeros(len(clean), dtype=torch.bool, device=clean.device)
         self.queries = torch.zeros(len(clean), dtype=torch.long, device=clean.device)
 
-    def note(self, rows: Tensor, x: Tensor, value: Tensor, success: Tensor) -> None:
-        """Take what was seen at ``x`` (m, …), points of the items ``rows`` (m,), where it is worse."""
-        self.queries[rows] += 1
-        known = self.reached[rows]
-        worse = (success & ~known) | ((success == known) & (value > self.value[rows]))
-        # Everything is written, the old where it stays: to pick rows, a device would have to be waited for.
-        self.x[rows] = torch.where(per_item(worse, x), x, self.x[rows])
-        self.value[rows] = torch.where(worse, value.to(x), self.value[rows])
-        self.reached[rows] = torch.where(worse, success, self.reached[rows])
+    def see(self, x: Tensor, value: Tensor, success: Tensor, *, stop: bool = True) -> None:
+        """Take what was seen at ``x`` (n, …) where it is worse; with ``stop`` not after a success.
+
+        Everything is written, the old where it stays: to pick rows, a device would have to be waited for.
+        """
+        value, going = value.to(self.value), ~self.reached
+        higher = value > self.value
+        worse = going & (success | higher)
+        if not stop:  # of two successes the one of the higher value
+            worse = worse | (self.reached & success & higher)
+        self.queries = self.queries + (going if stop else 1)
+        self.x = torch.where(per_item(worse, x), x, self.x)
+        self.value = torch.where(worse, value, self.value)
+        self.reached = self.reached | success
+
+    def only(self, rows: Tensor) -> "Worst":
+        """The same of some items."""
+        part = copy(self)
+        part.x, part.value, part.reached, part.queries = (
+            of(values, rows) for values in (self.x, self.value, self.reached, self.queries)
+        )
+        return part
+
+    def put(self, rows: Tensor, part: "Worst") -> None:
+        """What `only` gave, and what was seen since."""
+        self.x = self.x.index_copy(0, rows, part.x)
+        self.value = self.value.index_copy(0, rows, part.value)
+        self.reached = self.reached.index_copy(0, rows, part.reached)
+        self.queries = self.queries.index_copy(0, rows, part.queries)
 
 
 def ascend(
@@ -71,29 +95,36 @@ def ascend(
     return Point(worst.x, worst.queries)
 
 
+def how_often(device: torch.device) -> int:
+    """After so many steps the items that are done are dropped: on the CPU after each."""
+    return 1 if device.type == "cpu" else RARELY
+
+
 def _climb(goal: Goal, rows: Tensor, u: Tensor, ground: Ground, worst: Worst, plan: Plan) -> None:
     """One climb from ``u``, for the items ``rows``."""
-    pace = plan.pace(u)
-    for _ in range(plan.steps):
+    pace, part = plan.pace(u), worst.only(rows)
+    often = how_often(u.device)
+    for step in range(1, plan.steps + 1):
         if not len(rows):
             return
         # The gradient is taken at valid inputs; the iterate itself may lie between two whole numbers.
         x = ground.valid(u)
         outcomes, value, gradient = slope(goal, x, rows)
         if not plan.classic:
-            success = reached(goal, outcomes, rows)
-            worst.note(rows, x, value, success)
-            # One wait for the device a step: places are counted once, and then only looked up.
-            if plan.stop and len(remaining := (~success).nonzero()[:, 0]) < len(rows):
-                rows, ground, u = rows[remaining], ground.only(remaining), u[remaining]
-                value, gradient = value[remaining], gradient[remaining]
-                pace.drop(remaining)
+            part.see(x, value, reached(goal, outcomes, rows), stop=plan.stop)
+            if plan.stop and step % often == 0:
+                remaining = (~part.reached).nonzero()[:, 0]
+                if len(remaining) < len(rows):
+                    worst.put(rows, part)
+                    rows, ground, part = rows[remaining], ground.only(remaining), part.only(remaining)
+                    u, value, gradient = u[remaining], value[remaining], gradient[remaining]
+                    pace.drop(remaining)
         u = pace.advance(ground, u, value, gradient)
     x = ground.valid(u)
     if plan.classic:  # the last point alone counts; what is returned is judged in any case
-        worst.x[rows] = x
-        worst.queries[rows] += plan.steps
+        part.x, part.queries = x, part.queries + plan.steps
     elif len(rows):
         with torch.no_grad():
             outcomes = goal.outcomes(x, rows)
-        worst.note(rows, x, raised(goal, outcomes, rows), reached(goal, outcomes, rows))
+        part.see(x, raised(goal, outcomes, rows), reached(goal, outcomes, rows), stop=plan.stop)
+    worst.put(rows, part)

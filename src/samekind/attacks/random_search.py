@@ -39,10 +39,14 @@ class RandomSearch:
             with torch.no_grad():
                 outcomes = goal.outcomes(x, rows)
             success = reached(goal, outcomes, rows)
-            worst.note(rows, x, raised(goal, outcomes, rows), success)
-            ground, rows = ground.only(~success), rows[~success]
-            if not len(rows):
+            part = worst.only(rows)
+            part.see(x, raised(goal, outcomes, rows), success)
+            worst.put(rows, part)
+            remaining = (~success).nonzero()[:, 0]
+            if not len(remaining):
                 break
+            if len(remaining) < len(rows):
+                ground, rows = ground.only(remaining), rows[remaining]
         return Point(worst.x, worst.queries)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:

@@ -64,11 +64,14 @@ class Square:
                 leads(goal, outcomes, rows)[:, 0] if outcomes.shape[1] > 1 else raised(goal, outcomes, rows)
             )
             success = reached(goal, outcomes, rows)
-            worst.note(rows, x, value, success)
-            if success.any():
-                ground, rows = ground.only(~success), rows[~success]
-                if not len(rows):
-                    break
+            part = worst.only(rows)
+            part.see(x, value, success)
+            worst.put(rows, part)
+            remaining = (~success).nonzero()[:, 0]
+            if not len(remaining):
+                break
+            if len(remaining) < len(rows):
+                ground, rows = ground.only(remaining), rows[remaining]
         return Point(worst.x, worst.queries)
 
 
