@@ -2,6 +2,7 @@
 
     python benchmarks/attacks.py [--network conv4] [--device cpu] [--pictures 128] [--json FILE] [--quick]
     python benchmarks/attacks.py --changes [--network small]
+    python benchmarks/attacks.py --table
 
 Everybody attacks the same network, trained on scikit-learn's digits, with the same pictures and steps. The
 pictures come as they are: a few are named wrongly already. What is timed is an answer: attacked pictures, and
@@ -11,7 +12,8 @@ torchattacks has, or a search for it. Times are the best of several, taken in tu
 favour.
 
 With ``--changes`` it shows medians of the least changes of pictures that are named rightly, infinite where an
-attack fails. A peer that is not installed is left out; a folder on PYTHONPATH will do.
+attack fails. A peer that is not installed is left out; a folder on PYTHONPATH will do. With ``--table`` it
+prints the table of what is stored in results/attacks.
 """
 
 import argparse
@@ -31,6 +33,7 @@ from torch import Tensor, nn
 from samekind.attacks import FAB, PGD, PICTURES, CarliniWagner, DeepFool, HopSkipJump, Linf, Logits
 from samekind.encoders import Conv4, ResNet18
 
+RESULTS = Path(__file__).parents[1] / "results" / "attacks"
 EPSILON, STEP = 0.1, 0.01
 TRAINING, EPOCHS, BATCH = 1200, 6, 100
 ORDERS = {"l1": 1.0, "l2": 2.0, "linf": torch.inf}
@@ -302,6 +305,25 @@ def show_changes(task: Task, peers: list[str], arguments: argparse.Namespace) ->
     return figures
 
 
+def table(folder: Path) -> str:
+    """The ratios of all stored runs, as Markdown."""
+    others = (*PEERS[:2], UNJUDGED)
+    lines = [
+        "| attack | network | on | pictures/s | over foolbox | over torchattacks | without judging |",
+        "|---|---|---|--:|--:|--:|--:|",
+    ]
+    for path in sorted(folder.glob("*.json")):
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        settings = stored["settings"]
+        where = settings.get("name", "CPU, one thread").removeprefix("NVIDIA ")
+        for attack, figures in stored["figures"].items():
+            rate = {side: figure["pictures_a_second"] for side, figure in figures.items()}
+            ratios = [f"{rate['samekind'] / rate[other]:.2f}" if other in rate else "" for other in others]
+            cells = [attack, settings["network"], where, f"{rate['samekind']:,.0f}", *ratios]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def installed(name: str) -> bool:
     try:
         importlib.import_module(name)
@@ -320,7 +342,11 @@ def main() -> None:
     parser.add_argument("--changes", action="store_true", help="medians of least changes, not times")
     parser.add_argument("--quick", action="store_true", help="few pictures and steps, once")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
+    parser.add_argument("--table", action="store_true", help="print the table of what is stored")
     arguments = parser.parse_args()
+    if arguments.table:
+        print(table(RESULTS))
+        return
     arguments.network = arguments.network or ("small" if arguments.changes or arguments.quick else "conv4")
     if arguments.quick:
         arguments.pictures, arguments.steps, arguments.repeats = 16, 10, 1
@@ -331,7 +357,8 @@ def main() -> None:
     print(f"{torch.get_num_threads()} threads\n")
     figures = (show_changes if arguments.changes else show_rates)(attacked, peers, arguments)
     if arguments.json:
-        settings = {name: str(value) for name, value in vars(arguments).items()}
+        told = ("network", "device", "pictures", "steps", "repeats")
+        settings = {name: str(getattr(arguments, name)) for name in told}
         settings |= {"torch": torch.__version__, "threads": str(torch.get_num_threads())}
         if arguments.device != "cpu":
             settings["name"] = torch.cuda.get_device_name()
