@@ -673,6 +673,15 @@ def test_measures_of_runs_with_a_tree_are_correlated_by_their_ranks(load):
     assert cells["top-1"][:2] == ["", "**1.00** (0e+00)"]
     assert set(cells["HS@50"]) == {""}
     assert tables._together(results_of(contents[:4]), "plankton") == "Not run yet."
+    assert "| AHD@5 | -1.00 |  | -0.74 |" in tables._beside_the_paper(results_of(contents))[2]
+
+
+def test_a_difference_over_seeds_is_sure_where_its_interval_leaves_out_0(load):
+    tables = load("tables", "trees")
+    assert tables._difference([0.02, 0.03, 0.04], higher=True) == ("+0.030 ± 0.025", "better")
+    assert tables._difference([0.02, 0.03, 0.04], higher=False) == ("+0.030 ± 0.025", "worse")
+    assert tables._difference([0.02, -0.03, 0.04], higher=True)[1] == "unsure"
+    assert tables._difference([0.02], higher=True) == ("+0.020", "one seed")
 
 
 # --- few-shot tasks -------------------------------------------------------------------------------

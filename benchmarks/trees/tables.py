@@ -5,8 +5,11 @@ from collections.abc import Sequence
 from grid import DATA, OTHERS, PAPER, UNTRAINED
 from grids.results import Results
 from grids.tables import markdown, with_interval
+from published import CORRELATIONS as PUBLISHED
+from published import WITH_PROXIES
 
 from samekind.evaluation import rank_correlation
+from samekind.measures import student_interval
 
 NAMES = {
     "plankton": "Plankton (NDSB, 121 classes, 96 pixels)",
@@ -47,8 +50,11 @@ CLAIMS = [
 
 
 def tables(results: Results) -> str:
-    """For each data: the main table, the correlations, the claims, and how measures go together."""
-    return "\n\n".join(part for data in DATA for part in _of(results, data))
+    """For each data: the main table, the correlations, the claims, and how measures go together. Then what
+    the paper prints beside what was measured.
+    """
+    parts = [part for data in DATA for part in _of(results, data)]
+    return "\n\n".join([*parts, *(_beside_the_paper(results) if parts else ["Not run yet."])])
 
 
 def summary(results: Results) -> str:
@@ -68,7 +74,8 @@ def _of(results: Results, data: str) -> list[str]:
         f"### {NAMES[data]}\n\n{said}",
         _main(results, data),
         f"Mean correlation with the tree:\n\n{_correlations(results, data)}",
-        f"The first system less the second, by seed:\n\n{_claims(results, data)}",
+        "The first system less the second, with 95% intervals over seeds; unsure where that holds 0:\n\n"
+        + _claims(results, data),
         "Rank correlation (Spearman) between measures over the paper's systems but softmax, and its p-value:"
         f"\n\n{_together(results, data)}",
     ]
@@ -134,18 +141,67 @@ def _claims(results: Results, data: str) -> str:
         differences = [first[seed] - second[seed] for seed in first if seed in second]
         if not differences:
             continue
-        signs = {(difference > 0) == higher for difference in differences if difference}
-        verdict = "better in all" if signs == {True} else "worse in all" if signs == {False} else "mixed"
-        mean = sum(differences) / len(differences)
         listed = ", ".join(f"{difference:+.3f}" for difference in differences)
-        rows.append([f"{better} / {other}", measure, f"{mean:+.3f}", listed, verdict])
-    return markdown(("systems", "measure", "mean difference", "by seed", "verdict"), rows)
+        rows.append([f"{better} / {other}", measure, *_difference(differences, higher=higher), listed])
+    return markdown(("systems", "measure", "difference", "verdict", "by seed"), rows)
+
+
+def _difference(values: Sequence[float], *, higher: bool) -> tuple[str, str]:
+    """The mean with its 95% interval over seeds, and whether that says better or worse."""
+    if len(values) < 2:
+        return f"{values[0]:+.3f}", "one seed"
+    interval = student_interval(values)
+    sure = abs(interval.mean) > interval.half
+    verdict = ("better" if (interval.mean > 0) == higher else "worse") if sure else "unsure"
+    return f"{interval.mean:+.3f} ± {interval.half:.3f}", verdict
+
+
+def _beside_the_paper(results: Results) -> list[str]:
+    """Mean correlations, and rank correlations with them: the paper's sets, and those of this page."""
+    sets = ("MicroS", "MicroL", "MesoZ", "NABirds", "CIFAR-100")
+    rows = []
+    for system, printed in PUBLISHED.items():
+        of = ("norm-face-mds", "MC proxies") if system == "mds" else (system, "MC prototypes")
+        own = [_fine(list(_values(results, data, *of).values())) for data in DATA]
+        name = f"{system}, proxies" if system == "mds" else f"{system}, prototypes"
+        rows.append([name, *own, *(printed.get(data, "") for data in sets)])
+    correlations = markdown(("mean correlation", *(f"{data}, here" for data in DATA), *sets), rows)
+    rows = [
+        [measure, *(_coefficient(results, data, measure) for data in DATA)]
+        + [f"{WITH_PROXIES[data][measure]:.2f}" for data in sets]
+        for measure in WITH_PROXIES["MicroS"]
+    ]
+    together = markdown(("with MC proxies", *(f"{data}, here" for data in DATA), *sets), rows)
+    return [
+        "### Beside the paper's tables",
+        f"Mean correlations (its table 2, and under its figures), with 95% intervals:\n\n{correlations}",
+        f"Rank correlations with the mean correlation of proxies (its table S2):\n\n{together}",
+    ]
+
+
+def _fine(values: Sequence[float]) -> str:
+    """Mean and half of its interval over seeds, to three places."""
+    if len(values) < 2:
+        return f"{values[0]:.3f}" if values else ""
+    interval = student_interval(values)
+    return f"{interval.mean:.3f} ± {interval.half:.3f}"
+
+
+def _coefficient(results: Results, data: str, measure: str) -> str:
+    runs = _runs(results, data)
+    answer = rank_correlation(runs, measure, "MC proxies") if len(runs) >= FEWEST else None
+    return "" if answer is None else f"{answer.coefficient:.2f}"
+
+
+def _runs(results: Results, data: str) -> list[dict[str, float]]:
+    """The measures of the runs of the paper's systems but softmax."""
+    wanted = {f"{data}-{name}" for name in PAPER if name != "softmax"}
+    return [content["measures"] for (variant, _), content in results.contents.items() if variant in wanted]
 
 
 def _together(results: Results, data: str) -> str:
     """As the paper's tables S2 to S4: the mean correlations and accuracies against all measures."""
-    wanted = {f"{data}-{name}" for name in PAPER if name != "softmax"}
-    runs = [content["measures"] for (variant, _), content in results.contents.items() if variant in wanted]
+    runs = _runs(results, data)
     if len(runs) < FEWEST:
         return "Not run yet."
     living = [f"{name}, living" for name in AGAINST if f"{name}, living" in runs[0]]
