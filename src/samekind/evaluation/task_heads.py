@@ -1,7 +1,8 @@
 """Heads of few-shot tasks: how the examples of a task answer its queries, all on the same embeddings.
 
-The space is trained once; only what stands for a class changes (Monteiro et al., document 000; Kim, "On the
-Significance of Distance in Machine Learning", 2023, paper II and its appendix D).
+The space is trained once; only what stands for a class changes. Monteiro et al., "Learning Semantic
+Similarities for Prototypical Classifiers"; Kim, "On the Significance of Distance in Machine Learning", 2023,
+paper II and its appendix D.
 """
 
 from typing import Literal, NamedTuple
@@ -25,7 +26,8 @@ class TaskHead(NamedTuple):
     nearest-neighbour classifier by 1 - σ(score) does; of equal votes the nearest decides.
 
     ``centre`` subtracts the mean of the queries from queries and prototypes, in batches of so many queries of
-    a task; 0 does not. That is transductive: the answer about a query depends on the others.
+    a task, whose classes take turns; 0 does not. That is transductive: the answer about a query depends on
+    the others.
     """
 
     kind: Kind = "similarity"
@@ -61,14 +63,16 @@ def head_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = 
     vectors = examples.mean(2, keepdim=True) if head.by == "mean" else examples
     if not head.centre:
         return _scored(space, vectors, z, asked, head, shot=examples.shape[2])
+    way, count = tasks.query.shape[1:]
+    turns = torch.arange(asked.shape[1], device=z.device).reshape(way, count).T.flatten()
     parts = []
-    for some in torch.split(asked, head.centre, dim=1):
+    for some in torch.split(asked[:, turns], head.centre, dim=1):
         queries = z[some]
         middle = queries.mean(1, keepdim=True)
         moved, own = (queries - middle).flatten(0, 1), torch.arange(some.numel(), device=z.device)
         centred = vectors - middle[:, None]
         parts.append(_scored(space, centred, moved, own.reshape(some.shape), head, shot=examples.shape[2]))
-    return torch.cat(parts, dim=1)
+    return torch.cat(parts, dim=1)[:, turns.argsort()]
 
 
 def _scored(

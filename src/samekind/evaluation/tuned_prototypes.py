@@ -1,7 +1,7 @@
 """Prototypes of a few-shot task tuned on augmented views of its examples; encoder and similarity stay.
 
-The option of Monteiro et al. (their few-shot experiments): SGD at 1e-4 with a momentum of 0.5 on the
-prototypes alone, pictures changed by RandAugment(2, 15).
+As in Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers": SGD at 1e-4 with a
+momentum of 0.5 on the prototypes alone, pictures changed by RandAugment(2, 15).
 """
 
 from collections.abc import Sequence
