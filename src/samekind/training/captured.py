@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from samekind.errors import SettingError
+from samekind.errors import SettingError, TrainingError
 from samekind.training.run import Run
 
 #: Steps that are taken as usual first: libraries choose their kernels and get their memory in them.
@@ -40,7 +40,8 @@ def expect_capturable(run: Run) -> None:
 class Captured:
     """A function from tensors to tensors, which changes what it likes on the device, recorded on a GPU.
 
-    The first `WARM_UP` calls, calls with other shapes, and all calls on other devices are plain calls.
+    The first `WARM_UP` calls, calls with other shapes, and all calls on other devices are plain calls. Raises
+    TrainingError where the device cannot record it.
     """
 
     def __init__(self, function: Callable[..., Sequence[Tensor]]) -> None:
@@ -80,6 +81,12 @@ class Captured:
         """Record the function; it is not carried out."""
         self.inputs = [given.clone(memory_format=torch.preserve_format) for given in inputs]
         self.graph = torch.cuda.CUDAGraph()
-        # Other threads may go on using the device.
-        with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
-            self.outputs = list(self.function(*self.inputs))
+        try:
+            # Other threads may go on using the device.
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+                self.outputs = list(self.function(*self.inputs))
+        except RuntimeError as error:
+            wrong = str(error).strip().partition("\n")[0]
+            raise TrainingError(
+                f"run.capture: this step cannot be recorded on the GPU ({wrong}); set capture to false"
+            ) from error
