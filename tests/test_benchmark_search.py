@@ -1,4 +1,4 @@
-"""The benchmark of search: what one run measured stays where another measures other kinds, one baseline for
+"""The benchmark of search: what one run measured stays where another measures other types, one baseline for
 all, and the page has what was stored.
 """
 
@@ -10,7 +10,7 @@ import pytest
 import torch
 
 ROOT = Path(__file__).parents[1]
-#: Queries a second of each kind, in place of half an hour, and where it compares everything.
+#: Queries a second of each type, in place of half an hour, and where it compares everything.
 RATES = {"exact": (40.0, 2.0), "milvus": (20.0, 0.5)}
 
 
@@ -22,32 +22,32 @@ def benchmark():
     return module
 
 
-def measured(stage, kind):
-    """What a kind's own process answers."""
+def measured(stage, index_type):
+    """What a type's own process answers."""
     seconds = {"add": 1.0, "build and save": 2.0, "shortlist": 3.0}
     if stage == "build":
         return {"seconds": seconds, "shortlist": {"plain_size": None, "distilled": True}}
-    rate, everything = RATES.get(kind, (30.0, 1.0))
+    rate, everything = RATES.get(index_type, (30.0, 1.0))
     figures = {"size in use": 9, "recall": 0.96, "recall half-width": 0.01, "MiB": 5.0}
     return figures | {"queries a second": rate, "exhaustive queries a second": everything}
 
 
 @pytest.fixture
 def run(benchmark, monkeypatch, tmp_path):
-    """The command with some kinds, and the kinds whose figures are there afterwards."""
+    """The command with some types, and the types whose figures are there afterwards."""
     monkeypatch.setattr(benchmark, "in_its_own_process", measured)
     monkeypatch.setattr(benchmark.torch, "set_num_threads", lambda _: None)
 
-    def command(*kinds):
+    def command(*types):
         folders = ["--cache", str(tmp_path / "cache"), "--out", str(tmp_path / "out")]
-        monkeypatch.setattr("sys.argv", ["search.py", "--vectors", "1000", *folders, "--kinds", *kinds])
+        monkeypatch.setattr("sys.argv", ["search.py", "--vectors", "1000", *folders, "--types", *types])
         benchmark.main()
         return json.loads((tmp_path / "out" / "vectors-1000.json").read_text())["kinds"]
 
     return command
 
 
-def test_kinds_of_an_earlier_run_are_kept(run, capsys):
+def test_types_of_an_earlier_run_are_kept(run, capsys):
     assert list(run("flat", "hnsw")) == ["flat", "hnsw"]
     capsys.readouterr()
     assert list(run("pq", "flat")) == ["flat", "hnsw", "pq"]

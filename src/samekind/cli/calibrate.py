@@ -106,7 +106,7 @@ def calibrate(
     from samekind.training import RunFolder
 
     check_together(context, TOGETHER)
-    operating_point(at)  # a mistake is told before anything is read
+    operating_point(at)  # a mistake is reported before anything is read
     with changing(RunFolder(space).space_folder()) as save:
         opened = open_space(space, device)
         score = None if kind is None else known_kind(opened.space, kind)

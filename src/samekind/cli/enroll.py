@@ -73,7 +73,7 @@ def enroll(
         if remove:
             answer = remove_class(opened.space, name)
         else:
-            spelt_name(opened.space, name, replace=replace)  # a mistake is told before anything is read
+            spelt_name(opened.space, name, replace=replace)  # a mistake is reported before anything is read
             items = opened.read(files or [], skip_unreadable=skip_unreadable)
             answer = questions.enroll(opened.space, name, items, replace=replace, under=under, progress=bar)
         save(opened.space)

@@ -67,7 +67,7 @@ def novelty(
     from samekind.questions.table_files import check_ending, write_table
 
     settings = NoveltySettings(method, kind, outliers, most_known, seed)
-    chosen = settings.method_for(known=bool(known))  # mistakes are told before anything is read
+    chosen = settings.method_for(known=bool(known))  # a mistake is reported before anything is read
     if csv is not None:
         check_ending(csv)
     opened = open_space(space, device)

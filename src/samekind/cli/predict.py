@@ -39,7 +39,7 @@ def predict(
 
     check_ending(out)
     opened = open_space(space, device)
-    known_head(opened.space, head)  # a mistake is told before anything is read
+    known_head(opened.space, head)  # a mistake is reported before anything is read
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
     answer = questions.predict(opened.space, items, head=head, kind=kind, progress=bar)
     write_table(out, answer.columns(), raw_texts=raw_texts)

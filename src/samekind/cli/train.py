@@ -22,7 +22,7 @@ WHICH = (
     "unseen-proxy-nca-adapt-adv."
 )
 
-#: Seconds of a training from which they are told before.
+#: A training that takes so many seconds is announced before it begins.
 WORTH_SAYING = 60
 
 #: The recipe where none is named.

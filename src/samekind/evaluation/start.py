@@ -21,7 +21,7 @@ Verdict = Literal["better", "unsure", "equal", "not better"]
 
 
 class Gain(NamedTuple):
-    """A measure of a space beside the best that is had without training."""
+    """A measure of a space beside the best that needs no training."""
 
     own: Row
     start: Row

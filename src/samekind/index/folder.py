@@ -105,7 +105,7 @@ def write(
 def tidy(folder: Path) -> None:
     """Remove what writers that died have left: drafts, and files of generations that are not in force.
 
-    To be called by whoever alone may write. Nothing is removed beside a header that cannot be read.
+    To be called by the one writer. Nothing is removed beside a header that cannot be read.
     """
     try:
         number = generation_of(folder, read(folder)) if is_index(folder) else 0

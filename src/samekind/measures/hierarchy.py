@@ -206,7 +206,7 @@ def _first(class_scores: Tensor, k: int) -> Tensor:
 
 
 def _tree(class_distances: Tensor) -> Tensor:
-    """Distances of classes in float64; ValueError if they are none."""
+    """Distances of classes in float64; ValueError for anything else."""
     if class_distances.ndim != 2 or class_distances.shape[0] != class_distances.shape[1]:
         raise ValueError(f"expected class_distances (classes, classes), got {tuple(class_distances.shape)}")
     if not len(class_distances):

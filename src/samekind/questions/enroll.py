@@ -170,7 +170,7 @@ def _several_labels(name: str, labels: Sequence[str | None]) -> str | None:
 def _stale(space: MetricSpace, name: str, done: str) -> str | None:
     """A warning if there is a threshold for none of these: it was fitted for other classes.
 
-    Which classes were unknown then is not stored, so every change of the classes is told.
+    Which classes were unknown then is not stored, so there is a warning for every change of the classes.
     """
     if space.open_set is None:
         return None

@@ -198,7 +198,7 @@ def cautions(sets: Sets) -> list[str]:
 
 
 def row_warnings(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each answer that must not be used, or that does not surely beat what is had without
+    """A sentence for each answer that must not be used, or that does not surely beat a space without
     training.
     """
     weak = [gain.sentence for gain in evaluation.gains(rows) if gain.verdict in ("not better", "unsure")]

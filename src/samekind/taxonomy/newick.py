@@ -20,7 +20,7 @@ NO_FILE = " " * 1000
 
 
 def parse_newick(text: str) -> Tree:
-    """The tree of a Newick text; raises DataError if it is none, has several trees, or a leaf has no name.
+    """The tree of a Newick text; raises DataError for another text, several trees, or a leaf without a name.
 
     Edges have their lengths, 1 each where none is given. Inner nodes without a name get one, and so do all of
     them where their names are numbers that come twice: how well a branch is supported, not what it is called.

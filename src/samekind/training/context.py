@@ -124,7 +124,7 @@ def _lengths(call: LossCall) -> Tensor:
 
 
 def _tree(call: LossCall | PenaltyCall) -> ClassTree:
-    """The tree of the classes; whoever asks for it without one is refused when the run is built."""
+    """The tree of the classes; a run that needs a tree and has none is refused when it is built."""
     assert call.context.tree is not None
     return call.context.tree
 
