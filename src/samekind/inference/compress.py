@@ -45,7 +45,7 @@ def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> Metric
 
 def directions(z: Tensor, *, dimension: int) -> Tensor:
     """The first principal directions (dimension, d) of vectors (n, d) as they are, not centred: orthonormal
-    rows, of which no others of that number keep more of the products of the vectors.
+    rows. No other rows of that number keep more of the inner products of the vectors.
     """
     z = z.double()
     # Eigenvalues rise; the sign of a direction is free: its largest number is above 0.

@@ -53,9 +53,9 @@ class Setting(NamedTuple):
         return WithinClass(dimension=dimension, shrinkage=self.shrinkage, normalise=True, centre=self.centre)
 
     def within(self, dimension: int, of: int) -> "Setting":
-        """The setting that changes as much in the largest of a number of dimensions.
+        """The setting with the same effect in the largest of a number of dimensions.
 
-        The mean diagonal of a covariance is the larger, the fewer small dimensions count.
+        Without the small dimensions, the mean diagonal of a covariance is larger.
         """
         if self.form is WithinClass:
             return self._replace(shrinkage=self.shrinkage * dimension / of)

@@ -66,10 +66,10 @@ def threshold_for(
 ) -> float:
     """The threshold of a point on some trials.
 
-    It is by rounding below the lowest score that it accepts: computed in another block, the same pair may
-    score a little less the next time. False accepts are at most as frequent as asked even so. For a cost the
-    threshold comes from the calibration, not from the cost on these trials: it rests on all trials and
-    agrees with the probabilities.
+    It lies a rounding error below the lowest score that it accepts: in another block the same pair may score
+    a little less. Even so, false accepts are at most as frequent as asked. For a cost the threshold comes
+    from the calibration, not from the cost on these trials: it rests on all trials and agrees with the
+    probabilities.
     """
     match point.name:
         case "far":
@@ -89,7 +89,7 @@ def threshold_for(
 
 
 def _at_false_accepts(scores: Tensor, same: Tensor, rate: float) -> float:
-    """At most this rate, also of what rounding puts at the threshold."""
+    """The threshold with at most this rate of false accepts, those that rounding adds included."""
     threshold = threshold_at(scores, same, false_accepts=rate)
     if threshold > float(scores.max()):
         return threshold  # nothing is accepted
@@ -103,7 +103,7 @@ def _at_false_accepts(scores: Tensor, same: Tensor, rate: float) -> float:
 
 
 def _below(scores: Tensor, accepted: float) -> float:
-    """By rounding below an accepted score."""
+    """A threshold that lies a rounding error below an accepted score."""
     return accepted - ROUNDING * max(_size(scores), abs(accepted))
 
 

@@ -187,7 +187,7 @@ def _labelled(space: MetricSpace, items: Items) -> Labelled:
 
 
 def _more_named(one: Naming, own: Naming, seed: int) -> tuple[float, float]:
-    """The interval of how much more is named rightly, over items, of known and of new classes as many."""
+    """The interval, over items, of how many more are named rightly; known and new classes count the same."""
     generator, parts = torch.Generator().manual_seed(seed), []
     for mine, others in zip(one[:2], own[:2], strict=True):
         rows = torch.randint(max(1, len(mine)), (REPLICATES, len(mine)), generator=generator)
