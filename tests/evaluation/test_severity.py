@@ -76,6 +76,20 @@ def test_the_rows_agree_with_loops(space):
     assert {row.question for row in rows} == {"tree"}
 
 
+def test_the_branch_of_most_classes_has_a_correlation_of_its_own(space):
+    """As the living among the classes of plankton."""
+    names, parents = ("root", "living", "fish", "bubble", *NAMES), (-1, 0, 1, 0, 1, 1, 2, 2, 3, 3)
+    space.tree = Tree(names, parents)
+    result = values(severity(space, ITEMS, ITEMS.inputs, name="seen", measures="all"))
+    means = torch.stack([ITEMS.inputs[ITEMS.labels == label].mean(0) for label in range(4)])
+    steps = space.tree.distances(NAMES[:4])
+    for suffix, diagonal in (("", True), (", without the diagonal", False)):
+        expected = mean_correlation(torch.cdist(means, means), steps, include_diagonal=diagonal)
+        assert result[f"mean correlation of prototypes, living{suffix}"] == pytest.approx(expected)
+        assert result[f"mean correlation of item means, living{suffix}"] == pytest.approx(expected)
+    assert not any("bubble" in name for name in result)
+
+
 def test_the_main_rows_are_few(space):
     rows = severity(space, ITEMS, ITEMS.inputs, name="seen")
     assert list(values(rows)) == [

@@ -4,6 +4,8 @@ The measures of Kim's thesis (chapter 4), of Bertinetto et al., "Making Better M
 Barz and Denzler, "Hierarchy-Based Image Embeddings for Semantic Image Retrieval", WACV 2019.
 """
 
+from collections.abc import Iterator, Sequence
+
 import torch
 from torch import Tensor
 
@@ -54,7 +56,8 @@ def severity(
     (the share that is right, and the share that names a class and not a group). Of all items: HS@50, and the
     mean correlation of the space's prototypes, be they averages or proxies, or of the means of items of
     unknown classes. With ``measures="all"`` also AHD@1 and AHD@5, HS@250 and AHS@250, and the correlations of
-    both, with and without the diagonal.
+    both, with and without the diagonal, and of the branch below the root that holds most of the classes alone
+    (the living among them, in a tree of plankton).
     """
     if space.tree is None or not class_names(items) <= set(space.tree.names):
         return []
@@ -135,14 +138,30 @@ def _correlations(
         if len(names) < FEWEST:
             continue
         in_tree, distances = tree.distances(names), _distances(space, vectors)
-        for diagonal in (True, False) if measures == "all" else (True,):
-            try:
-                value = mean_correlation(distances, in_tree, include_diagonal=diagonal)
-            except ValueError:  # two classes, or all equally far
-                continue
-            measure = correlation_of(of if diagonal else f"{of}, without the diagonal")
-            samples.append(Sample(QUESTION, name, measure, space.kind_for("classes"), "", value))
+        chosen = {of: torch.arange(len(names))}
+        if measures == "all":
+            chosen |= {f"{of}, {branch}": places for branch, places in _most_of(tree, names)}
+        for what, places in chosen.items():
+            for diagonal in (True, False) if measures == "all" else (True,):
+                some = (matrix[places][:, places] for matrix in (distances, in_tree))
+                try:
+                    value = mean_correlation(*some, include_diagonal=diagonal)
+                except ValueError:  # two classes, or all equally far
+                    continue
+                measure = correlation_of(what if diagonal else f"{what}, without the diagonal")
+                samples.append(Sample(QUESTION, name, measure, space.kind_for("classes"), "", value))
     return samples
+
+
+def _most_of(tree: Tree, names: Sequence[str]) -> Iterator[tuple[str, Tensor]]:
+    """The branch below the root that holds more than half of the classes, but not all, and the places of
+    those; nothing if there is none.
+    """
+    inside = tree.membership(names)
+    for branch in tree.children(tree.root):
+        places = inside[tree.names.index(branch)].nonzero().flatten()
+        if len(names) / 2 < len(places) < len(names):
+            yield branch, places
 
 
 def _representatives(space: MetricSpace, items: Items, z: Tensor) -> dict[str, tuple[list[str], Tensor]]:
