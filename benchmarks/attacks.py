@@ -2,7 +2,7 @@
 
     python benchmarks/attacks.py [--network conv4] [--device cpu] [--pictures 128] [--json FILE] [--quick]
     python benchmarks/attacks.py --changes [--network small]
-    python benchmarks/attacks.py --table
+    python benchmarks/attacks.py --table [--page docs/attacks.md]
 
 Everybody attacks the same network, trained on scikit-learn's digits, with the same pictures and steps. The
 pictures come as they are: a few are named wrongly already. What is timed is an answer: attacked pictures, and
@@ -324,6 +324,16 @@ def table(folder: Path) -> str:
     return "\n".join(lines)
 
 
+def print_table(page: Path | None) -> None:
+    """Print the table, or write it into a page."""
+    from grids.tables import page_with
+
+    if page is None:
+        print(table(RESULTS))
+    else:
+        page.write_text(page_with(page.read_text(encoding="utf-8"), table(RESULTS), mark="speed"), "utf-8")
+
+
 def installed(name: str) -> bool:
     try:
         importlib.import_module(name)
@@ -343,9 +353,10 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="few pictures and steps, once")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     parser.add_argument("--table", action="store_true", help="print the table of what is stored")
+    parser.add_argument("--page", type=Path, help="with --table: the page to write it into")
     arguments = parser.parse_args()
     if arguments.table:
-        print(table(RESULTS))
+        print_table(arguments.page)
         return
     arguments.network = arguments.network or ("small" if arguments.changes or arguments.quick else "conv4")
     if arguments.quick:
