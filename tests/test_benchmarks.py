@@ -26,10 +26,10 @@ from samekind.data import Items, SplitSettings, clusters, digits, prepare
 from samekind.evaluation import Row
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
-from samekind.recipes import fit, verification
+from samekind.recipes import few_shot, fit, verification
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Run
+from samekind.training import Run, launch
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
@@ -732,6 +732,35 @@ def test_every_run_by_tasks_is_one(load, monkeypatch):
         if experiment.shot:
             assert run.epochs * run.batches.arguments["steps"] == experiment.episodes(False)
             assert run.batches.arguments["shot"] == experiment.shot
+
+
+def test_a_stopped_training_by_tasks_goes_on_to_the_same_numbers(load, tmp_path, monkeypatch):
+    load("grid", "few_shot_study")
+    teaching = load("teaching")
+    monkeypatch.setattr(teaching, "STORED_EVERY", 1)
+    items = clusters(classes=5, items=8, dimension=6, seed=1)
+    run = few_shot(items, queries=3).override(["epochs=4", "batches.steps=3", "ahead=2"])
+
+    def trained(store, deadline=math.inf, stops=()):
+        accuracies = [0.3, 0.6, 0.5, 0.4]
+
+        def validate(space, checkpoint):
+            if checkpoint in stops:
+                raise KeyboardInterrupt
+            return accuracies[checkpoint]
+
+        fabric = launch("cpu", run.precision)
+        return teaching.taught(run, items, fabric, validate, store=tmp_path / store, deadline=deadline)
+
+    space, whole = trained("whole.pt")
+    with pytest.raises(KeyboardInterrupt):
+        trained("parts.pt", stops=(2,))
+    with pytest.raises(teaching.Stopped, match="after 2 of 4 checkpoints"):
+        trained("parts.pt", deadline=0)
+    other, parts = trained("parts.pt")
+    assert (whole.best, whole.curves) == (parts.best, parts.curves) == (1, whole.curves)
+    tensors = zip(space.state_dict().values(), other.state_dict().values(), strict=True)
+    assert all(torch.equal(one, two) for one, two in tensors)
 
 
 def test_tasks_within_an_alphabet_show_two_people(load):

@@ -9,7 +9,7 @@ from grid import Experiment
 from grids.running import Place, not_now
 from sets import Parts, parts_of
 from systems import run_of
-from teaching import taught
+from teaching import Stopped, taught
 from torch import Tensor
 
 from samekind.data import Items, scaled
@@ -45,9 +45,11 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     run = run_of(experiment, parts.train, place)
     fabric = launch(place.device, run.precision)
     with current(fabric.device):
-        content = (_house if experiment.system == "house" else _by_tasks)(
-            experiment, run, parts, fabric, place
-        )
+        try:
+            way = _house if experiment.system == "house" else _by_tasks
+            content = way(experiment, run, parts, fabric, place)
+        except Stopped as stopped:
+            return str(stopped)
     content |= {
         "variant": experiment.variant,
         "seed": experiment.seed,
@@ -60,6 +62,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
         "torch": torch.__version__,
     }
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
+    (place.work / f"{experiment.name}.pt").unlink(missing_ok=True)
     told = ", ".join(f"{name} {100 * row['mean']:.2f}" for name, row in content["test"].items())
     return f"{told}; {content['seconds'].get('training', 0):.0f} s of training"
 
@@ -83,8 +86,8 @@ def _by_tasks(experiment: Experiment, run: Run, parts: Parts, fabric: Fabric, pl
         )
         return float(accuracies(space, z, tasks, head).mean())
 
-    learned = taught(run, parts.train, fabric, validate)
-    space = learned.space
+    store = place.work / f"{experiment.name}.pt"
+    space, progress = taught(run, parts.train, fabric, validate, store=store, deadline=place.deadline)
     z = embedded(space, parts.test, fabric)
     test = {}
     for name, tasks in test_tasks(experiment, parts.test, place).items():
@@ -94,14 +97,14 @@ def _by_tasks(experiment: Experiment, run: Run, parts: Parts, fabric: Fabric, pl
         for other in others if experiment.recipe.startswith("proto") else []:
             test[f"{name}, {other.name}"] = summed(accuracies(space, z, tasks, other))
     start = _untrained(run, parts, fabric, test_tasks(experiment, parts.test, place), head)
-    rounded = {name: [round(value, 5) for value in values] for name, values in learned.checkpoints.items()}
+    rounded = {name: [round(value, 5) for value in values] for name, values in progress.curves.items()}
     return {
         "test": test,
         "untrained": start,
         "checkpoints": rounded,
-        "best": learned.best + 1,
+        "best": progress.best + 1,
         "episodes": run.epochs * int(run.batches.arguments["steps"]),
-        "seconds": {"training": learned.seconds},
+        "seconds": {"training": progress.seconds},
     }
 
 
@@ -144,7 +147,7 @@ def _fitted(
     z = embedded(space, parts.test, fabric)
     fit_similarities(space, embedded(space, parts.train, fabric), parts.train.labels, seed=experiment.seed)
     heads = {kind: TaskHead(kind) for kind in space.kinds}
-    heads["similarity, centred"] = TaskHead(centre=CENTRED)
+    heads["similarity, centred in turn"] = TaskHead(centre=CENTRED)
     return {
         f"{name}, {words}, {shots}": summed(accuracies(space, z, tasks, head))
         for words, head in heads.items()

@@ -15,6 +15,12 @@ BOTH = ("proto-softmax", "proto-dr")
 CALLED = {"proto-softmax": "softmax", "proto-dr": "DR", "conv4": "Conv4", "resnet18": "ResNet-18"}
 #: Episodes after which the curves are read, and the checkpoints that are averaged there.
 READ_AT, WINDOW = (1000, 2000, 5000, 10_000, 20_000, 40_000, 60_000), 10
+#: What the pretrained network's scores are called. First runs centred queries in the order of their classes.
+HOUSE_WORDS = {
+    "similarity": "cosine",
+    "centred": "centred on 24 queries of one or two classes",
+    "centred in turn": "centred on 24 queries of all classes",
+}
 #: On which side of 1 a factor is proper.
 SIDES = {"con_alpha": "below 1", "div_alpha": "above 1", "con_div": "below 1"}
 
@@ -262,7 +268,7 @@ def _house(results: Results) -> str:
     rows = []
     for name in contents[0]["test"] if contents else ():
         state, *words, tasks = name.split(", ")
-        head = ", ".join("cosine" if word == "similarity" else word for word in words)
+        head = ", ".join(HOUSE_WORDS.get(word, word) for word in words)
         rows.append([tasks, state, head, str(len(contents)), _means(contents, name)])
     rows.sort(key=lambda row: row[0])
     return markdown(("tasks", "network", "score", "seeds", "accuracy, %"), rows)
