@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Any, Literal, get_args, get_origin
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from samekind import data, encoders, prototypes, similarities
 from samekind.errors import SettingError, nearest
@@ -107,6 +108,11 @@ def is_ours(part: object) -> bool:
         part for value in arguments for part in (value if isinstance(value, nn.ModuleList) else [value])
     ]
     return all(is_ours(value) for value in inside if isinstance(value, nn.Module))
+
+
+def raw_bytes(tensor: Tensor) -> memoryview:
+    """The numbers of a tensor as bytes, to be hashed: NumPy does not know every dtype of torch."""
+    return tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
 
 
 def fingerprint(module: nn.Module) -> str:

@@ -3,9 +3,7 @@
 import hashlib
 import json
 
-import torch
-
-from samekind.parts import describe, fingerprint, is_ours
+from samekind.parts import describe, fingerprint, is_ours, raw_bytes
 from samekind.space import MetricSpace
 
 
@@ -21,7 +19,5 @@ def space_fingerprint(space: MetricSpace) -> str:
     digest.update(json.dumps(parts, sort_keys=True).encode())
     for name, tensor in sorted(space.encoder.state_dict().items()):
         digest.update(name.encode())
-        # As raw bytes: numpy does not know every dtype of torch.
-        content = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
-        digest.update(content.numpy().data)
+        digest.update(raw_bytes(tensor))
     return digest.hexdigest()

@@ -20,7 +20,7 @@ from samekind.decisions import Kind
 from samekind.errors import SpaceError
 from samekind.index.contract import Index
 from samekind.index.fingerprint import space_fingerprint
-from samekind.parts import describe, room_of
+from samekind.parts import describe, raw_bytes, room_of
 from samekind.similarities.blocks import Side, mapping_of
 from samekind.space import MetricSpace
 
@@ -117,5 +117,5 @@ def similarity_fingerprint(space: MetricSpace, kind: Kind) -> str:
         for name, tensor in sorted(space.state_dict().items()):
             if name.startswith(f"{own}."):
                 digest.update(name.encode())
-                digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+                digest.update(raw_bytes(tensor))
     return digest.hexdigest()[:16]

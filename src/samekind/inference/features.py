@@ -20,7 +20,7 @@ from samekind.data import Items, VectorReader, reader_for
 from samekind.encoders import Headed, Unchanged
 from samekind.errors import SpaceError, expect
 from samekind.inference.embed import device_of, embed_by
-from samekind.parts import describe
+from samekind.parts import describe, raw_bytes
 from samekind.plain_files import read_npy
 from samekind.space import MetricSpace
 from samekind.storage import write_bytes
@@ -76,8 +76,7 @@ def _key(encoder: nn.Module, items: Items) -> str:
     digest = hashlib.sha256(json.dumps(heading, sort_keys=True).encode())
     for name, tensor in sorted(encoder.state_dict().items()):
         digest.update(f"{name} {tuple(tensor.shape)} {tensor.dtype}".encode())
-        # As raw bytes, because NumPy does not know every dtype of torch.
-        digest.update(tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+        digest.update(raw_bytes(tensor))
     return digest.hexdigest()
 
 
