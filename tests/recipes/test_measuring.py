@@ -36,17 +36,40 @@ def items():
 def test_agrees_with_loops_over_queries_and_pairs(items):
     measured = measure(space(), items)
     cosines = torch.nn.functional.cosine_similarity(items.inputs[:, None], items.inputs, dim=-1)
-    hits, scores, same = [], [], []
+    hits, precision, scores, same = [], [], [], []
     for one in range(len(items)):
         others = [other for other in range(len(items)) if other != one]
-        nearest = max(others, key=lambda other: cosines[one, other])
-        hits.append(float(items.labels[nearest] == items.labels[one]))
+        others.sort(key=lambda other: -cosines[one, other])
+        right = [float(items.labels[other] == items.labels[one]) for other in others[:7]]
+        hits.append(right[0])
+        precision.append(sum(hit * sum(right[: rank + 1]) / (rank + 1) for rank, hit in enumerate(right)) / 7)
         for other in range(one + 1, len(items)):
             scores.append(cosines[one, other])
             same.append(items.labels[one] == items.labels[other])
     assert measured.hits["similarity"].tolist() == hits
+    assert measured.precision["similarity"].tolist() == pytest.approx(precision)
     rate = equal_error_rate(torch.tensor(scores), torch.tensor(same)).rate
     assert measured.equal_error("similarity") == pytest.approx(rate, abs=1e-3)
+
+
+def test_neighbours_are_found_by_the_score_with_the_highest_recall_and_precision(items):
+    measured = measure(space(), items)
+    hits, precision = measured.hits["similarity"], measured.precision["similarity"]
+    both = measured._replace(
+        hits={"similarity": hits, "fitted": (hits - 0.01).clamp(min=0)},
+        precision={"similarity": precision, "fitted": (precision + 0.05).clamp(max=1)},
+    )
+    assert both.neighbours == "fitted"
+    assert both._replace(precision=dict.fromkeys(both.hits, precision)).neighbours == "similarity"
+    assert measured.neighbours == "similarity"
+
+
+def test_items_of_one_group_are_not_found(items):
+    grouped = replace(items, groups=torch.arange(48) // 2)
+    measured = measure(space(), grouped)
+    assert all((values <= 1).all() for values in (*measured.hits.values(), *measured.precision.values()))
+    large = replace(items, groups=(torch.arange(48) > 44).long())
+    assert measure(space(), large).precision["similarity"].isfinite().all()
 
 
 def test_an_item_alone_in_its_class_is_no_query(items):
