@@ -119,12 +119,28 @@ class TwoCovariance(nn.Module):
             start = _regular(within, LEAST_SHRINKAGE), shrunk(between, LEAST_SHRINKAGE)
             within, between = most_likely(statistics, *start, iterations=self.iterations)
         share = max(self.shrinkage, LEAST_SHRINKAGE)
-        within, between = _regular(within, share), shrunk(between, share)
+        return self.assume(statistics.mean, _regular(within, share), shrunk(between, share))
+
+    def assume(self, mean: Tensor, within: Tensor, between: Tensor) -> Self:
+        """Take this mean (rank,) and these covariances (rank, rank) of `inner` vectors, and return this."""
         basis, spread = diagonalised(within, between)
-        self.offset, self.map = statistics.mean.to(self.offset), basis.T.to(self.map)
+        self.offset, self.map = mean.to(self.offset), basis.T.to(self.map)
         self.spread = spread.clamp(min=LEAST_SPREAD).to(self.spread)
         self.share = (between.trace() / (between.trace() + within.trace())).to(self.share)
         return self
+
+    def covariances(self) -> tuple[Tensor, Tensor]:
+        """The covariances (rank, rank) of `inner` vectors within and between classes, in float64."""
+        back = torch.linalg.inv(self.map.double())
+        return back.T @ back, back.T @ (self.spread.double()[:, None] * back)
+
+    def inner(self, z: Tensor) -> Tensor:
+        """Embeddings (n, d) as the model sees them (n, rank): centred, projected, on the sphere."""
+        z = exact(z, normalise=False)
+        z = z - self.mean.to(z.dtype)
+        if self.projection is not None:
+            z = F.linear(z, self.projection.to(z.dtype))
+        return F.normalize(z, dim=-1) if self.normalise else z
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
         # By differences, which lose no digits where the two are near.
@@ -178,15 +194,10 @@ class TwoCovariance(nn.Module):
         """Embeddings in the basis of the model. A mean of n items is as long as such a mean is expected to
         be, if lengths are normalised; ``rarity`` is 1 / n.
         """
-        z = exact(z, normalise=False)
-        z = z - self.mean.to(z.dtype)
-        if self.projection is not None:
-            z = F.linear(z, self.projection.to(z.dtype))
-        if self.normalise:
-            z = F.normalize(z, dim=-1)
-            if rarity is not None:
-                share = self.share.to(z.dtype)
-                z = z * (share + (1 - share) * rarity.to(z.dtype)).sqrt()
+        z = self.inner(z)
+        if self.normalise and rarity is not None:
+            share = self.share.to(z.dtype)
+            z = z * (share + (1 - share) * rarity.to(z.dtype)).sqrt()
         return (z - self.offset.to(z.dtype)) @ self.map.to(z.dtype)
 
 
