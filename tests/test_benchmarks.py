@@ -711,10 +711,10 @@ def test_the_tables_of_tasks_say_who_learns_faster(load):
         by_tasks(run, level=0.5 if "dr" in run.system else 0.4) for run in runs if run.data == "birds"
     ]
     written = tables.tables(load("grids.results").Results(contents))
-    assert "| Conv4 | 1 | softmax | 6,000 | 3 | 40.00 ± 0.00 | 20.00 ± 0.00 | 50.46 ± 0.88 |" in written
+    assert "| Conv4 | 1 | softmax | 6,000 | 3 | 40.00 ± 1.00 | 20.00 ± 1.00 | 50.46 ± 0.88 |" in written
     # The mean of ten checkpoints has the level nine after the first that has it.
     assert "| Conv4 | 5 | 0 | 40.0 | 3,000 | 2,600 |" in written
-    assert "| 5-way 1-shot | proto-dr | cosine | 6,000 | 3 | 50.00 ± 0.00 |" in written
+    assert "| 5-way 1-shot | proto-dr | cosine | 6,000 | 3 | 50.00 ± 1.00 |" in written
     assert tables.tables(load("grids.results").Results([])).count("Not run yet.") == 9
 
 

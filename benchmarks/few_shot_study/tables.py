@@ -21,6 +21,8 @@ HOUSE_WORDS = {
     "centred": "centred on 24 queries of one or two classes",
     "centred in turn": "centred on 24 queries of all classes",
 }
+#: Accuracies that differ by less, in per cent, are the same.
+SAME = 1e-6
 #: On which side of 1 a factor is proper.
 SIDES = {"con_alpha": "below 1", "div_alpha": "above 1", "con_div": "below 1"}
 
@@ -57,9 +59,10 @@ def contents_of(results: Results, variant: str) -> list[dict[str, Any]]:
 
 
 def _means(contents: Sequence[dict[str, Any]], measure: str, *, of: str = "test") -> str:
-    """The mean over seeds with its interval; of one seed that of its tasks."""
+    """The mean over seeds with its interval; of one seed, or where the seed changes nothing, that of tasks."""
     rows = [content[of][measure] for content in contents if measure in content[of]]
-    return _share(rows[0]) if len(rows) == 1 else with_interval([100 * row["mean"] for row in rows])
+    values = [100 * row["mean"] for row in rows]
+    return _share(rows[0]) if values and max(values) - min(values) < SAME else with_interval(values)
 
 
 def _accuracy(results: Results) -> str:
