@@ -59,7 +59,7 @@ def contents_of(results: Results, variant: str) -> list[dict[str, Any]]:
 
 
 def _means(contents: Sequence[dict[str, Any]], measure: str, *, of: str = "test") -> str:
-    """The mean over seeds with its interval; of one seed, or where the seed changes nothing, that of tasks."""
+    """The mean over seeds with its interval; where the seed changes nothing, that of the tasks."""
     rows = [content[of][measure] for content in contents if measure in content[of]]
     values = [100 * row["mean"] for row in rows]
     return _share(rows[0]) if values and max(values) - min(values) < SAME else with_interval(values)
