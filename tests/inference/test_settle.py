@@ -109,7 +109,21 @@ def test_how_each_kind_of_score_did_on_the_trials_is_kept():
     assert list(space.standings) == space.kinds
 
 
-def test_items_all_known_or_all_unknown_give_no_open_set_threshold():
+def test_held_out_classes_alone_give_a_threshold_by_enrolling_half_of_them():
+    others = clusters(classes=9, items=8, dimension=3, spread=0.03, seed=4)
+    others = replace(others, classes=tuple(f"new {name}" for name in others.classes))
+    space = a_space()
+    settle(space, KNOWN, others, point="far=0.1")
+    assert space.open_set.equal_error <= 0.2
+    assert space.open_set.trials.startswith(f"{others.name}, half of the classes enrolled: ")
+    assert space.open_set.point == "far=0.1"
+    assert space.open_set.false_accepts <= 0.1
+    hopeless = replace(others, inputs=others.inputs[torch.randperm(len(others))])
+    settle(space, KNOWN, hopeless)
+    assert space.open_set is None
+
+
+def test_items_all_known_or_of_few_unknown_classes_give_no_open_set_threshold():
     space = a_space()
     settle(space, KNOWN, TRIALS)
     settle(space, KNOWN, TRIALS.only(["0", "1", "2"]))

@@ -96,6 +96,17 @@ def test_held_out_classes_choose_the_bonus_of_enrolled_ones(climbed):
             assert 0 < balance.new <= 1
 
 
+def test_held_out_classes_fit_the_threshold_for_none_of_these(sets, run, climbed, tmp_path, monkeypatch):
+    """Not where it cannot tell them from the others."""
+    fitted = [space.open_set for space in climbed[2].values()]
+    assert all(decision is None or decision.equal_error <= 0.2 for decision in fitted)
+    monkeypatch.setattr(importlib.import_module("samekind.inference.open_set"), "TOLD_APART", 0.5)
+    space = climb(sets, run=run, folder=tmp_path, minutes=0)
+    assert "not fitted to" in space.open_set.trials
+    assert space.open_set.kind in space.kinds
+    assert space.open_set.classes > 2
+
+
 def test_without_time_the_encoder_is_not_trained(sets, run, tmp_path):
     lines = []
     space = climb(sets, run=run, folder=tmp_path, minutes=0, tell=lines.append)

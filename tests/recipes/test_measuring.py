@@ -15,6 +15,7 @@ from samekind.recipes.measuring import (
     joined,
     measure,
     measure_enrolled,
+    measure_familiar,
     measure_names,
     rung_of,
 )
@@ -176,3 +177,15 @@ def test_held_out_classes_are_enrolled_beside_the_others(items):
     assert 0.5 < balance.new <= 1
     assert measure(space(), new).balances("nothing") == {}
     assert measure_enrolled(space(), known, new, new) == {}
+
+
+def test_items_of_held_out_classes_are_less_familiar(items):
+    """The score of the nearest class mean, known by the names of the classes."""
+    known, new = items.take(torch.arange(0, 32)), items.take(torch.arange(32, 48))
+    told = measure_familiar(space(), known, items, new)
+    assert told.known.tolist() == [True] * len(known) + [False] * len(new)
+    means = torch.stack([known.inputs[known.labels == label].mean(0) for label in known.labels.unique()])
+    for place, vector in enumerate(torch.cat([known.inputs, new.inputs])):
+        best = float(space().score_all(means, vector[None]).max())
+        assert float(told.scores["similarity"][place]) == pytest.approx(best, abs=1e-5)
+    assert measure_familiar(space(), known, new, new) is None

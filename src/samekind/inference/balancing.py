@@ -134,7 +134,7 @@ def enrolments(
     ``way``. Without ``known`` items the classes of the space are no answers. Draws without a question are
     left out.
     """
-    drawn = [_examples(new, way, shots, seed + draw) for draw in range(draws)]
+    drawn = [drawn_examples(new, way, shots, seed + draw) for draw in range(draws)]
     drawn = [examples for examples in drawn if examples.asked.any()]
     if not drawn:
         return []
@@ -164,7 +164,7 @@ def _pretended(
     """
     labels, device, tasks = known.labels.cpu(), device_of(space), []
     for draw in range(draws):
-        examples = _examples(known, min(WAY, scores.shape[1] // 2), shots, seed + draw)
+        examples = drawn_examples(known, min(WAY, scores.shape[1] // 2), shots, seed + draw)
         if not examples.asked.any():
             continue
         with asking(space):
@@ -194,7 +194,7 @@ def _supported(spare: float, tasks: list[Task]) -> float:
     return best if fewer - plain >= CLEARLY else spare
 
 
-class _Examples(NamedTuple):
+class Examples(NamedTuple):
     """What new classes are enrolled from: the labels (c,) of the classes, the means (c, d) of their examples,
     how many these are (c,), and which items are asked about (m,).
     """
@@ -205,8 +205,10 @@ class _Examples(NamedTuple):
     asked: Tensor
 
 
-def _examples(new: Labelled, way: int | None, shots: int, seed: int) -> _Examples:
-    """One draw. A class of one item cannot be enrolled and asked about."""
+def drawn_examples(new: Labelled, way: int | None, shots: int, seed: int) -> Examples:
+    """One draw of at most ``way`` classes and ``shots`` examples of each. A class of one item cannot be
+    enrolled and asked about.
+    """
     generator, labels = torch.Generator().manual_seed(seed), new.labels.cpu()
     names, sizes = torch.unique(labels, return_counts=True)
     names = names[sizes > 1]
@@ -221,7 +223,7 @@ def _examples(new: Labelled, way: int | None, shots: int, seed: int) -> _Example
         counts.append(len(chosen))
     if new.groups is not None:
         asked &= ~torch.isin(new.groups, new.groups[~asked & torch.isin(labels, names)])
-    return _Examples(names, torch.cat(means), torch.tensor(counts, dtype=torch.long), asked)
+    return Examples(names, torch.cat(means), torch.tensor(counts, dtype=torch.long), asked)
 
 
 def balanced(parts: Sequence[Sequence[Task]]) -> Naming:

@@ -7,7 +7,7 @@ Scheirer et al., "Toward Open Set Recognition", IEEE Transactions on Pattern Ana
 2013.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import torch
@@ -26,6 +26,9 @@ from samekind.measures import (
     rates_at,
 )
 from samekind.space import MetricSpace
+
+#: A threshold that nobody asked for comes with a space if its equal error is at most this.
+TOLD_APART = 0.2
 
 
 class Named(NamedTuple):
@@ -125,35 +128,72 @@ def fit_open_set(
     Without a ``kind`` of score, the one with the least equal error on these items is taken; the first of
     equals. The rates, measured on the same items, are then slightly optimistic.
     """
-    target = operating_point(point)
+    operating_point(point)  # a mistake is told before anything is embedded
     if not len(known) or not len(unknown):
         raise DataError(
             "a threshold for none of these needs items of known and of unknown classes; "
             f"got {len(known)} and {len(unknown)}"
         )
-    is_known = torch.arange(len(known) + len(unknown)) < len(known)
     z = torch.cat([embed(space, items.inputs) for items in (known, unknown)])
-    by_kind = {name: best_of(space, z, kind=name) for name in ([kind] if kind else space.kinds)}
-    errors = {name: equal_error_rate(scores, is_known).rate for name, scores in by_kind.items()}
+    familiarity = Familiarity(
+        {name: best_of(space, z, kind=name) for name in ([kind] if kind else space.kinds)},
+        torch.arange(len(z)) < len(known),
+        torch.cat([items.labels.cpu() for items in (known, unknown)]),
+    )
+    return decide(familiarity, name=known.name, point=point, seed=seed)
+
+
+class Familiarity(NamedTuple):
+    """Held-out items: the ``scores`` (n,) of their best classes by each kind of score, whether their class is
+    ``known`` (n,), and its number (n,).
+    """
+
+    scores: Mapping[Kind, Tensor]
+    known: Tensor
+    labels: Tensor
+
+
+def pooled(parts: Sequence[Familiarity]) -> Familiarity:
+    """Several of them as one."""
+    return Familiarity(
+        {kind: torch.cat([part.scores[kind] for part in parts]) for kind in parts[0].scores},
+        torch.cat([part.known for part in parts]),
+        torch.cat([part.labels for part in parts]),
+    )
+
+
+def decide_if_told_apart(familiarity: Familiarity, *, name: str, point: str) -> Decision | None:
+    """`decide`, for nobody who asked for it: None where it would err too often to be of use."""
+    decision = decide(familiarity, name=name, point=point)
+    return decision if decision.equal_error is not None and decision.equal_error <= TOLD_APART else None
+
+
+def decide(familiarity: Familiarity, *, name: str, point: str = "eer", seed: int = 0) -> Decision:
+    """The threshold for held-out items of this name, by the kind of score that errs least; see
+    `fit_open_set`.
+    """
+    is_known, labels = familiarity.known, familiarity.labels
+    errors = {kind: equal_error_rate(scores, is_known).rate for kind, scores in familiarity.scores.items()}
     chosen = min(errors, key=errors.__getitem__)
-    scores = by_kind[chosen]
+    scores = familiarity.scores[chosen]
     calibration = logistic_calibration(scores, is_known)
-    threshold = threshold_for(target, scores, is_known, calibration)
+    threshold = threshold_for(operating_point(point), scores, is_known, calibration)
     accepts, rejects = rates_at(scores, is_known, threshold)
     accepted = (scores >= threshold).double()
+    known, unknown = int(is_known.sum()), int((~is_known).sum())
     return Decision(
         kind=chosen,
         threshold=threshold,
         point=point,
-        trials=f"{known.name}: {len(known):,} known, {len(unknown):,} unknown; {_in_words(chosen, errors)}",
+        trials=f"{name}: {known:,} known, {unknown:,} unknown; {_in_words(chosen, errors)}",
         false_accepts=accepts,
         false_rejects=rejects,
         calibration=calibration,
-        false_accept_interval=_ends(accepted[~is_known], unknown, seed),
-        false_reject_interval=_ends(1 - accepted[is_known], known, seed),
-        same_trials=len(known),
-        different_trials=len(unknown),
-        classes=min(len(torch.unique(items.labels)) for items in (known, unknown)),
+        false_accept_interval=_ends(accepted[~is_known], labels[~is_known], seed),
+        false_reject_interval=_ends(1 - accepted[is_known], labels[is_known], seed),
+        same_trials=known,
+        different_trials=unknown,
+        classes=min(len(torch.unique(labels[side])) for side in (is_known, ~is_known)),
         equal_error=errors[chosen],
     )
 
@@ -168,7 +208,7 @@ def open_set_rates(
     def rate(items: Items, *, accepted: bool) -> Interval:
         accepts = decision.accepts(best_scores(space, items, kind=decision.kind))
         errors = (accepts == accepted).double()
-        return Interval(float(errors.mean()), *(_ends(errors, items, seed) or (0.0, 1.0)))
+        return Interval(float(errors.mean()), *(_ends(errors, items.labels, seed) or (0.0, 1.0)))
 
     return rate(unknown, accepted=True), rate(known, accepted=False)
 
@@ -194,9 +234,9 @@ def _in_words(chosen: Kind, errors: Mapping[Kind, float]) -> str:
     return f"by {chosen}, chosen there by equal error: {listed}"
 
 
-def _ends(errors: Tensor, items: Items, seed: int) -> tuple[float, float] | None:
+def _ends(errors: Tensor, labels: Tensor, seed: int) -> tuple[float, float] | None:
     """The interval of a share of errors over classes; None for items of one class."""
-    if len(torch.unique(items.labels)) < 2:
+    if len(torch.unique(labels)) < 2:
         return None
-    _, low, high = bootstrap_mean(errors, units=items.labels, seed=seed)
+    _, low, high = bootstrap_mean(errors, units=labels, seed=seed)
     return low, high

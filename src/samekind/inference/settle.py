@@ -7,12 +7,14 @@ from torch import Tensor
 
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
-from samekind.decisions import Choices
+from samekind.decisions import Choices, Decision
+from samekind.inference.balancing import Labelled
 from samekind.inference.choosing import choices_of
 from samekind.inference.embed import embed
+from samekind.inference.half_enrolled import half_enrolled
 from samekind.inference.inner_nodes import fit_levels
 from samekind.inference.known_classes import divided
-from samekind.inference.open_set import fit_open_set
+from samekind.inference.open_set import decide_if_told_apart, fit_open_set
 from samekind.inference.standings import measure_kinds
 from samekind.inference.temperatures import fit_temperatures
 from samekind.inference.trials import all_trials
@@ -37,12 +39,13 @@ def settle(
     what the space keeps about its scores.
 
     ``trials`` are items the space was not trained on. A decision for each kind of score is fitted on all
-    their pairs, without pairs of one group; a threshold for "none of these" if some of them are of the
-    space's classes and some are not; a temperature for each head on those of its classes, if there are
-    enough (see `fit_temperatures`), and with a tree the thresholds for answers at inner nodes (see
-    `fit_levels`). The kinds of score are compared (see `measure_kinds`), and the best for each question is
-    chosen (see `choices_of`), unless ``choices`` from elsewhere are given; with the bonus of classes that are
-    enrolled later. A class without known items gets no prototype; trained prototypes stay as they are.
+    their pairs, without pairs of one group; a threshold for "none of these" if some of them are not of the
+    space's classes (if all are not, half of their classes are enrolled, see `half_enrolled`); a temperature
+    for each head on those of its classes, if there are enough (see `fit_temperatures`), and with a tree the
+    thresholds for answers at inner nodes (see `fit_levels`). The kinds of score are compared (see
+    `measure_kinds`), and the best for each question is chosen (see `choices_of`), unless ``choices`` from
+    elsewhere are given; with the bonus of classes that are enrolled later. A class without known items gets
+    no prototype; trained prototypes stay as they are.
     """
     if not space.prototypes.trained:
         fill_means(space, replace(known, inputs=embed(space, known.inputs), reader=None))
@@ -57,10 +60,19 @@ def settle(
         space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=apart.named(name))
     space.temperatures = fit_temperatures(space, trials, z, description=name)
     space.levels = fit_levels(space, trials, z, description=name)
+    space.open_set = _open_set(space, trials, z, point)
+
+
+def _open_set(space: MetricSpace, trials: Items, z: Tensor, point: str) -> Decision | None:
+    """The threshold for none of these; None for items of known classes alone, or of too few others."""
     inside, outside = divided(space, trials)
-    space.open_set = (
-        fit_open_set(space, inside, outside, point=point) if len(inside) and len(outside) else None
-    )
+    if len(inside) and len(outside):
+        return fit_open_set(space, inside, outside, point=point)
+    if not len(outside):
+        return None
+    familiarity = half_enrolled(space, Labelled(z, trials.labels.cpu(), groups_apart(trials).groups))
+    name = f"{trials.name}, half of the classes enrolled"
+    return None if familiarity is None else decide_if_told_apart(familiarity, name=name, point=point)
 
 
 def fill_means(space: MetricSpace, known: Items) -> None:

@@ -122,6 +122,8 @@ def put_means(prototypes: Prototypes, names: Sequence[str], examples: Sequence[T
     """
     if len({composed(name) for name in names}) < len(names):
         raise SettingError("class names must differ, got one of them twice: " + ", ".join(sorted(names)[:10]))
+    if not names:
+        return
     places = {name: place for place, name in enumerate(prototypes.classes)}
     rows = [places.setdefault(name, len(places)) for name in names]
     vectors, counts = prototypes.vectors.detach(), example_counts(prototypes)

@@ -24,6 +24,7 @@ from samekind.errors import expect
 from samekind.evaluation import validation
 from samekind.inference import settle
 from samekind.inference.fitting import Choice
+from samekind.inference.open_set import decide_if_told_apart, pooled
 from samekind.inference.points import operating_point
 from samekind.inference.verify import fit_decision
 from samekind.recipes.folds import Folds, class_folds
@@ -292,6 +293,8 @@ class _Climb:
         for kind, trials in measured.trials.items():
             space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)
         space.balances |= measured.balances(name)
+        if space.open_set is None and measured.familiar and self.folds.by_class:
+            space.open_set = decide_if_told_apart(pooled(measured.familiar), name=name, point=self.point)
         return space
 
     @property

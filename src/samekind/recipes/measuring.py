@@ -19,6 +19,7 @@ from samekind.data.groups import groups_apart
 from samekind.decisions import Balance, Kind, Rung
 from samekind.inference import asking, device_of
 from samekind.inference.balancing import WAY, Task, balanced, enrolments
+from samekind.inference.open_set import Familiarity, best_of
 from samekind.inference.search import search
 from samekind.inference.settle import fill_means
 from samekind.inference.standings import balances_of, labelled
@@ -46,7 +47,8 @@ class Measured(NamedTuple):
     """By each kind of score: 1 for a query whose nearest other item is of its class, else 0; the average
     precision of each query (MAP@R); and the trials. ``units`` has the class of each query. `Named` is of
     other items, where there are some. ``enrolled`` has, for each fold, the tasks in which held-out classes
-    are enrolled beside the others.
+    are enrolled beside the others, ``familiar`` how familiar held-out items are to it, of known classes and
+    of the held-out ones.
     """
 
     hits: dict[Kind, Tensor]
@@ -55,6 +57,7 @@ class Measured(NamedTuple):
     trials: dict[Kind, Trials]
     named: "Named | None" = None
     enrolled: Sequence[Mapping[Kind, Sequence[Task]]] = ()
+    familiar: Sequence[Familiarity] = ()
 
     @property
     def neighbours(self) -> Kind:
@@ -136,6 +139,26 @@ def measure_enrolled(
     return {kind: enrolments(space, one, other, kind=kind, way=WAY, seed=seed) for kind in space.kinds}
 
 
+def measure_familiar(
+    space: MetricSpace, known: Items, items: Items, new: Items, *, seed: int = 0
+) -> Familiarity | None:
+    """The scores of the best of the ``known`` classes for ``items`` of them and for ``new`` items, which are
+    of none; inputs are embeddings. None without items of known classes.
+    """
+    named = items.take(torch.isin(items.labels.cpu(), known.labels.cpu()).nonzero().flatten())
+    if not len(named):
+        return None
+    space = deepcopy(space)
+    fill_means(space, known)
+    named, new = (draw(some, most=MEASURED_ITEMS, seed=seed) for some in (named, new))
+    z = torch.cat([_vectors(named), _vectors(new).to(_vectors(named).device)])
+    return Familiarity(
+        {kind: best_of(space, z, kind=kind) for kind in space.kinds},
+        torch.arange(len(z)) < len(named),
+        torch.cat([part.labels.cpu() for part in (named, new)]),
+    )
+
+
 def _vectors(items: Items) -> Tensor:
     assert isinstance(items.inputs, Tensor)
     return items.inputs
@@ -177,6 +200,7 @@ def joined(parts: Sequence[Measured]) -> Measured:
         },
         _joined_names([part.named for part in parts if part.named is not None]),
         [tasks for part in parts for tasks in part.enrolled],
+        [familiar for part in parts for familiar in part.familiar],
     )
 
 

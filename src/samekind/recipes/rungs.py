@@ -22,7 +22,14 @@ from samekind.parts import make
 from samekind.prototypes import Prototypes
 from samekind.recipes.folds import Fold as Cut
 from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
-from samekind.recipes.measuring import MEASURED_ITEMS, Measured, measure, measure_enrolled, measure_names
+from samekind.recipes.measuring import (
+    MEASURED_ITEMS,
+    Measured,
+    measure,
+    measure_enrolled,
+    measure_familiar,
+    measure_names,
+)
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -56,14 +63,18 @@ class Fitted(NamedTuple):
 
     def measured(self, fold: Cut, *, seed: int) -> Measured:
         """What the space gives on the items that a fold holds out; how it names validation items of the
-        fold's other classes, alone and with held-out classes enrolled beside them.
+        fold's other classes, alone and with held-out classes enrolled beside them; and whether it knows that
+        held-out classes are none of them.
         """
         known, new = self.embedded(fold.fitted), self.embedded(fold.held_out)
         items = self.features.validation
         items = replace(items, inputs=embed(self.space, items.inputs), reader=None)
         tasks = measure_enrolled(self.space, known, items, new, seed=seed)
+        familiar = measure_familiar(self.space, known, items, new, seed=seed)
         return self.pairs(fold.held_out, seed=seed)._replace(
-            named=measure_names(self.space, known, items), enrolled=[tasks] if tasks else ()
+            named=measure_names(self.space, known, items),
+            enrolled=[tasks] if tasks else (),
+            familiar=[familiar] if familiar is not None else (),
         )
 
     def pairs(self, rows: Tensor, *, seed: int) -> Measured:
