@@ -13,7 +13,7 @@ import torch
 from fuzzing import inputs
 from fuzzing.inputs import Files
 from samekind.data import Collection, DataSettings, collect, examine, open_data
-from samekind.data.media import ArrayReader, ImageReader, TableReader
+from samekind.data.media import ArrayReader, ImageReader, SoundReader, TableReader
 from samekind.data.trial_lists import read_trial_list
 from samekind.errors import SamekindError
 from samekind.index import open_index
@@ -110,6 +110,15 @@ def use_pictures(folder: Path) -> None:
     use_data(folder)
 
 
+def use_sounds(folder: Path) -> None:
+    for path in sorted(folder.rglob("*.*")):
+        with contextlib.suppress(SamekindError):
+            SoundReader(rate=8000, seconds=1.0).read(path)
+    examine(folder)
+    items = open_data(folder)
+    items.medium.thumbnails(items.inputs[:])
+
+
 def use_plan(_: Path) -> None:
     plan = read_plan("run.toml")
     run = plan.run((1, 8, 8))
@@ -168,4 +177,5 @@ DOORS = {
     "run.toml": Door(inputs.plans, use_plan),
     "trials": Door(inputs.lists, use_list),
     "tree": Door(inputs.trees, use_tree),
+    "sounds": Door(inputs.sounds, use_sounds),
 }

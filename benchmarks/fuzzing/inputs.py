@@ -185,6 +185,30 @@ def pictures() -> list[Files]:
     return folders
 
 
+@cache
+def sounds() -> list[Files]:
+    """Two short sounds in each format, and features of sounds."""
+    import soundfile
+
+    draw, folders = np.random.default_rng(0), []
+    for ending, subtype in (
+        ("wav", "PCM_16"),
+        ("wav", "FLOAT"),
+        ("flac", None),
+        ("ogg", "OPUS"),
+        ("mp3", None),
+    ):
+        files = {}
+        for place in range(2):
+            content = io.BytesIO()
+            soundfile.write(
+                content, 0.1 * draw.standard_normal((800, 2)), 16000, format=ending, subtype=subtype
+            )
+            files[f"class {place}/session/sound.{ending}"] = content.getvalue()
+        folders.append(files)
+    return folders
+
+
 def packed(files: Files, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", compression) as archive:
@@ -212,6 +236,12 @@ def archives() -> list[Files]:
     ]
 
 
+def sound_facts() -> Files:
+    """What is said beside six frames of three sounds."""
+    facts = {"lengths": np.array([1, 2, 3]), "rate": np.array(16000), "labels": np.array(["a", "b", "a"])}
+    return {f"{name}.npy": as_npy(array) for name, array in facts.items()}
+
+
 @cache
 def arrays() -> list[Files]:
     rows = np.random.default_rng(0).standard_normal((6, 5)).astype(np.float32)
@@ -221,6 +251,7 @@ def arrays() -> list[Files]:
     return [
         {"data.npz": packed({"inputs.npy": as_npy(rows), **labels, **groups})},
         {"data.npz": packed({"x.npy": bytes_, "y.npy": labels["labels.npy"]}, zipfile.ZIP_STORED)},
+        {"data.npz": packed({"frames.npy": as_npy(rows), **sound_facts()})},
         {"data/a/1.npy": as_npy(rows), "data/b/2.npy": as_npy(rows + 1)},
         {"data/a/1.npy": as_npy(rows[0]), "data/b/2.npy": as_npy(np.asfortranarray(rows)[1])},
         {"data.npy": as_npy(rows)},

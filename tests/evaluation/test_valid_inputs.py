@@ -69,3 +69,9 @@ def test_a_column_that_is_not_there_is_named():
         valid_inputs(space_of(nn.Flatten(), 3), table(), fixed=("incom",))
     with pytest.raises(SettingError, match="only the columns of a table"):
         valid_inputs(space_of(nn.Flatten(), 64), digits().take(torch.arange(5)), fixed=("a",))
+
+
+def test_sounds_are_refused():
+    sounds = Items(torch.zeros(2, 1, 50, dtype=torch.int16), torch.tensor([0, 1]), ("a", "b"), "sounds")
+    with pytest.raises(SettingError, match="attacks are for pictures, vectors and arrays"):
+        valid_inputs(space_of(nn.Flatten(), 50), sounds)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from samekind import augmentations, parts, recipes, samplers
-from samekind.data import Items
+from samekind.data import Items, SoundReader
 from samekind.encoders import MLP, SmallConvnet, Standardised
 from samekind.errors import DataError, SettingError
 from samekind.prototypes import LearnedProxies, RunningAverages
@@ -20,6 +20,7 @@ from samekind.training.build import (
     build_memory,
     build_optimiser,
     build_sampler,
+    plain_encoder,
 )
 
 
@@ -475,3 +476,15 @@ def test_images_for_vectors_and_images_out_of_range_are_refused(run, items):
             build_augmentations(flip, outside)
     as_bytes = dataclasses.replace(images(), inputs=(images().inputs * 255).to(torch.uint8))
     assert len(build_augmentations(flip, as_bytes)) == 1
+
+
+@pytest.mark.parametrize(("rate", "coefficients"), [(16000, 30), (8000, 23)])
+def test_sounds_get_a_front_end_for_their_rate(run, items, rate, coefficients):
+    waves = torch.zeros(len(items), 1, 800, dtype=torch.int16)
+    sounds = dataclasses.replace(items, inputs=waves, reader=SoundReader(rate=rate))
+    chosen = recipes.prototypical(sounds)
+    space = build_space(chosen, sounds)
+    assert (space.encoder.rate, space.encoder.encoder.coefficients) == (rate, coefficients)
+    assert [part.name for part in recipes.house(sounds).augment] == ["RandomChunk"]
+    plain = plain_encoder(sounds)
+    assert (plain.rate, plain.dimension) == (rate, 2 * coefficients)

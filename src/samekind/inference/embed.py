@@ -1,5 +1,6 @@
 """Items to embeddings: in batches, on the space's device, in evaluation mode."""
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -123,4 +124,6 @@ def embed_files(space: MetricSpace, paths: Iterable[str | Path], *, batch: int =
 
 def device_of(space: nn.Module) -> torch.device:
     """The device of a space, or of one of its parts; the CPU for one without tensors."""
-    return next((tensor.device for tensor in space.state_dict().values()), torch.device("cpu"))
+    # What follows from settings, such as the filters of sounds, is not in the state.
+    tensors = itertools.chain(space.state_dict().values(), space.buffers())
+    return next((tensor.device for tensor in tensors), torch.device("cpu"))

@@ -81,7 +81,8 @@ def _mono(sound: Any, count: int, name: str) -> "np.ndarray[Any, Any]":
         block = sound.read(min(left, BLOCK // sound.channels), dtype="float32", always_2d=True)
         if not len(block):
             break
-        blocks.append(block.mean(1))
+        with np.errstate(all="ignore"):  # what is not finite is refused, once all is read
+            blocks.append(block.mean(1))
         left -= len(block)
     if not blocks:
         raise DataError(f"{name} holds no sound, not a single sample; {EXPECTED}")
