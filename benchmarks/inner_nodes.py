@@ -20,6 +20,7 @@ from samekind.data import DataSettings, Items, SplitSettings, open_data, prepare
 from samekind.inference import embed
 from samekind.inference.inner_nodes import threshold_at, way_down
 from samekind.inference.known_classes import labels_in
+from samekind.measures import student_interval
 from samekind.recipes import climb
 from samekind.storage import write_text
 
@@ -94,22 +95,30 @@ def _row(right: torch.Tensor, depth: torch.Tensor, named: torch.Tensor) -> dict[
     }
 
 
+def _share(values: list[float]) -> str:
+    """The mean in per cent, with its 95% interval over splits."""
+    if len(values) < 2:
+        return f"{values[0]:.1%}"
+    interval = student_interval(values)
+    return f"{interval.mean:.1%} ± {100 * interval.half:.1f}"
+
+
 def table(results: list[dict]) -> str:
     """The means over seeds as Markdown."""
     lines = ["| data | answers | right | mean depth | a class is named |", "|---|---|--:|--:|--:|"]
     for name in dict.fromkeys(result["data"] for result in results):
         runs = [result["answers"] for result in results if result["data"] == name]
         for answers in runs[0]:
-            means = {
-                key: sum(run[answers][key] for run in runs) / len(runs)
-                for key in ("right", "depth", "class named")
-            }
+            right, depth, named = (
+                [run[answers][key] for run in runs] for key in ("right", "depth", "class named")
+            )
             lines.append(
-                f"| {name} | {answers} | {means['right']:.1%} | {means['depth']:.2f} "
-                f"| {means['class named']:.1%} |"
+                f"| {name} | {answers} | {_share(right)} | {sum(depth) / len(depth):.2f} | {_share(named)} |"
             )
     seeds = max((sum(one["data"] == other["data"] for one in results) for other in results), default=0)
-    return "\n".join([*lines, "", f"Means over {seeds} splits; depth in edges from the root."])
+    return "\n".join(
+        [*lines, "", f"Means over {seeds} splits, with 95% intervals; depth in edges from the root."]
+    )
 
 
 def main() -> None:
