@@ -2,6 +2,7 @@
 
     python benchmarks/attacks.py [--network conv4] [--device cpu] [--pictures 128] [--json FILE] [--quick]
     python benchmarks/attacks.py --changes [--network small]
+    python benchmarks/attacks.py --points
     python benchmarks/attacks.py --table [--page docs/attacks.md]
 
 Everybody attacks the same network, trained on scikit-learn's digits, with the same pictures and steps. The
@@ -12,11 +13,13 @@ torchattacks has, or a search for it. Times are the best of several, taken in tu
 favour.
 
 With ``--changes`` it shows medians of the least changes of pictures that are named rightly, infinite where an
-attack fails. A peer that is not installed is left out; a folder on PYTHONPATH will do. With ``--table`` it
-prints the table of what is stored in results/attacks.
+attack fails; with ``--points`` the largest difference of a pixel after FGSM and PGD without chance, in double
+precision but for ART. A peer that is not installed is left out; a folder on PYTHONPATH will do. With
+``--table`` it prints the table of what is stored in results/attacks.
 """
 
 import argparse
+import copy
 import importlib
 import json
 import time
@@ -30,11 +33,13 @@ import torch.nn.functional as F
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from samekind.attacks import FAB, PGD, PICTURES, CarliniWagner, DeepFool, HopSkipJump, Linf, Logits
+from samekind.attacks import FAB, FGSM, L2, PGD, PICTURES, CarliniWagner, DeepFool, HopSkipJump, Linf, Logits
 from samekind.encoders import Conv4, ResNet18
 
 RESULTS = Path(__file__).parents[1] / "results" / "attacks"
 EPSILON, STEP = 0.1, 0.01
+#: The size of the L2 ball.
+LENGTH = 1.0
 TRAINING, EPOCHS, BATCH = 1200, 6, 100
 ORDERS = {"l1": 1.0, "l2": 2.0, "linf": torch.inf}
 PEERS = ("foolbox", "torchattacks", "art")
@@ -220,6 +225,37 @@ def changes(task: Task, steps: int, peers: list[str]) -> dict[tuple[str, str], d
     return sides
 
 
+def points(task: Task, steps: int, peers: list[str]) -> dict[str, dict[str, Attack]]:
+    """FGSM and PGD without chance by everybody."""
+    sides: dict[str, dict[str, Attack]] = {}
+    for norm, ball in {"linf": Linf(EPSILON), "l2": L2(LENGTH)}.items():
+        size, step = ball.epsilon, STEP if norm == "linf" else LENGTH / 10
+        straight = {"steps": steps, "step": step, "random_start": False, "classic": True}
+        sides[f"FGSM, {norm}"] = {"samekind": ours(task, FGSM(ball, classic=True))}
+        sides[f"PGD, {norm}"] = {"samekind": ours(task, PGD(ball, **straight))}
+        fgsm, pgd = sides[f"FGSM, {norm}"], sides[f"PGD, {norm}"]
+        if "foolbox" in peers:
+            attacks, kind = importlib.import_module("foolbox.attacks"), norm.capitalize()
+            once = getattr(attacks, f"{kind}FastGradientAttack")(random_start=False)
+            fgsm["foolbox"] = of_foolbox(task, once, size)
+            many = getattr(attacks, f"{kind}ProjectedGradientDescentAttack")
+            many = many(steps=steps, abs_stepsize=step, random_start=False)
+            pgd["foolbox"] = of_foolbox(task, many, size)
+        if "torchattacks" in peers:
+            attacks = importlib.import_module("torchattacks")
+            many = attacks.PGD if norm == "linf" else attacks.PGDL2
+            many = many(task.model, eps=size, alpha=step, steps=steps, random_start=False)
+            pgd["torchattacks"] = of_torchattacks(task, many)
+            if norm == "linf":
+                fgsm["torchattacks"] = of_torchattacks(task, attacks.FGSM(task.model, eps=size))
+        if "art" in peers:
+            settings = {"norm": 2 if norm == "l2" else "inf", "eps": size, "batch_size": len(task.x)}
+            fgsm["art"] = of_art(task, "FastGradientMethod", **settings)
+            many = {"eps_step": step, "max_iter": steps, "verbose": False, **settings}
+            pgd["art"] = of_art(task, "ProjectedGradientDescent", **many)
+    return sides
+
+
 # --- measuring ------------------------------------------------------------------------------------
 
 
@@ -305,6 +341,21 @@ def show_changes(task: Task, peers: list[str], arguments: argparse.Namespace) ->
     return figures
 
 
+def show_points(task: Task, peers: list[str], arguments: argparse.Namespace) -> dict[str, Any]:
+    print(row("largest difference of a pixel", "", peers))
+    double = Task(copy.deepcopy(task.model).double(), task.x.double(), task.labels)
+    figures: dict[str, Any] = {}
+    others = [name for name in peers if name != "art"]
+    single = [name for name in peers if name == "art"]  # it knows no other
+    for some, at in ((others, double), (single, task)):
+        for name, sides in points(at, arguments.steps, some).items():
+            x, figures[name] = sides.pop("samekind")().x, figures.get(name, {})
+            figures[name] |= {side: float((attack().x - x).abs().max()) for side, attack in sides.items()}
+    for name, by_side in figures.items():
+        print(row(name, "", [f"{by_side[peer]:.1e}" if peer in by_side else "" for peer in peers]))
+    return figures
+
+
 def table(folder: Path) -> str:
     """The ratios of all stored runs, as Markdown."""
     others = (*PEERS[:2], UNJUDGED)
@@ -350,6 +401,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=40)
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--changes", action="store_true", help="medians of least changes, not times")
+    parser.add_argument("--points", action="store_true", help="differences of points, not times")
     parser.add_argument("--quick", action="store_true", help="few pictures and steps, once")
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     parser.add_argument("--table", action="store_true", help="print the table of what is stored")
@@ -358,15 +410,17 @@ def main() -> None:
     if arguments.table:
         print_table(arguments.page)
         return
-    arguments.network = arguments.network or ("small" if arguments.changes or arguments.quick else "conv4")
+    compared = arguments.changes or arguments.points
+    arguments.network = arguments.network or ("small" if compared or arguments.quick else "conv4")
     if arguments.quick:
         arguments.pictures, arguments.steps, arguments.repeats = 16, 10, 1
     warnings.filterwarnings("ignore")
     peers = [name for name in PEERS if installed(name)]
-    attacked = task(arguments.network, arguments.pictures, arguments.device, only_right=arguments.changes)
+    attacked = task(arguments.network, arguments.pictures, arguments.device, only_right=compared)
     print(f"{arguments.pictures} pictures, {arguments.steps} steps, {arguments.device}, ", end="")
     print(f"{torch.get_num_threads()} threads\n")
-    figures = (show_changes if arguments.changes else show_rates)(attacked, peers, arguments)
+    show = show_changes if arguments.changes else show_points if arguments.points else show_rates
+    figures = show(attacked, peers, arguments)
     if arguments.json:
         told = ("network", "device", "pictures", "steps", "repeats")
         settings = {name: str(getattr(arguments, name)) for name in told}

@@ -53,3 +53,13 @@ def test_a_change_is_infinite_where_the_answer_is_right(benchmark, task):
 
 def test_the_page_has_the_table_of_what_is_stored(benchmark):
     assert benchmark.table(benchmark.RESULTS) in (ROOT / "docs/attacks.md").read_text(encoding="utf-8")
+
+
+def test_points_without_chance_are_those_of_the_peers(benchmark, task):
+    """ART is compared by the benchmark alone."""
+    peers = [name for name in ("foolbox", "torchattacks") if benchmark.installed(name)]
+    right = (task.model(task.x).argmax(1) == task.labels).nonzero()[:, 0]
+    some = benchmark.Task(task.model, task.x[right], task.labels[right])
+    figures = benchmark.show_points(some, peers, Namespace(steps=4))
+    assert list(figures) == ["FGSM, linf", "PGD, linf", "FGSM, l2", "PGD, l2"]
+    assert all(difference < 1e-6 for sides in figures.values() for difference in sides.values())
