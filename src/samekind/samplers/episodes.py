@@ -78,7 +78,9 @@ class Episodes:
         steps: int = 100,
         seed: int,
     ) -> None:
-        _members(labels, way=way, shot=shot, queries=queries, tasks=min(tasks, steps))
+        self._members = _Padded.of(
+            _members(labels, way=way, shot=shot, queries=queries, tasks=min(tasks, steps))
+        )
         self.labels = labels
         self.way = way
         self.shot = shot
@@ -97,8 +99,7 @@ class Episodes:
 
     def batches(self, epoch: int) -> list[Tensor]:
         """The index tensors of an epoch, each (tasks * way * (shot + queries),)."""
-        drawn = episodes_at_once(
-            self.labels,
+        drawn = self._members.drawn(
             way=self.way,
             shot=self.shot,
             queries=self.queries,
@@ -161,18 +162,34 @@ def episodes_at_once(
     labels: Tensor, *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator
 ) -> Episode:
     """Such tasks as one value, drawn by a few operations on tensors, and otherwise than by `episodes`."""
-    members = _members(labels, way=way, shot=shot, queries=queries, tasks=tasks)
-    names, counts = torch.tensor(list(members)), torch.tensor(list(map(len, members.values())))
-    padded = torch.nn.utils.rnn.pad_sequence(list(members.values()), batch_first=True)
-    at_once = max(1, DRAWN // (len(names) + way * padded.shape[1]))
-    parts = []
-    for start in range(0, tasks, at_once):
-        some = min(at_once, tasks - start)
-        classes = _without_replacement(torch.full((some,), len(names)), way, generator)
-        places = _without_replacement(counts[classes], shot + queries, generator)
-        parts.append((names[classes], padded[classes[..., None], places]))
-    chosen, items = (torch.cat(columns) for columns in zip(*parts, strict=True))
-    return Episode(chosen, items[..., :shot], items[..., shot:])
+    members = _Padded.of(_members(labels, way=way, shot=shot, queries=queries, tasks=tasks))
+    return members.drawn(way=way, shot=shot, queries=queries, tasks=tasks, generator=generator)
+
+
+class _Padded(NamedTuple):
+    """The items of all classes in one table, to draw from: the labels, the numbers of items, the items."""
+
+    labels: Tensor  # (classes,)
+    counts: Tensor  # (classes,)
+    items: Tensor  # (classes, most), filled up with 0
+
+    @classmethod
+    def of(cls, members: dict[int, Tensor]) -> "_Padded":
+        places = list(members.values())
+        padded = torch.nn.utils.rnn.pad_sequence(places, batch_first=True)
+        return cls(torch.tensor(list(members)), torch.tensor(list(map(len, places))), padded)
+
+    def drawn(self, *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator) -> Episode:
+        """So many tasks."""
+        at_once = max(1, DRAWN // (len(self.labels) + way * self.items.shape[1]))
+        parts = []
+        for start in range(0, tasks, at_once):
+            some = min(at_once, tasks - start)
+            classes = _without_replacement(torch.full((some,), len(self.labels)), way, generator)
+            places = _without_replacement(self.counts[classes], shot + queries, generator)
+            parts.append((self.labels[classes], self.items[classes[..., None], places]))
+        chosen, items = (torch.cat(columns) for columns in zip(*parts, strict=True))
+        return Episode(chosen, items[..., :shot], items[..., shot:])
 
 
 def _without_replacement(counts: Tensor, drawn: int, generator: torch.Generator) -> Tensor:
