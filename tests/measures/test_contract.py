@@ -30,6 +30,7 @@ ITEMS = {
     "others": torch.tensor([0.5, 0.5, 0.25, 0.125, 1.0, 0.0, 0.5, 0.25]),
     "features": DRAWN[0, :, :3],
     "old": DRAWN[0, :, :3],
+    "support": torch.arange(len(DRAWN[0])) % 2 == 0,
     "new": 1.1 * DRAWN[0, :, :3] + 0.1 * DRAWN[1, :, :3],
     "motions": 1 + 0.1 * DRAWN[2, :, :3],
     "one": DRAWN[2, :, 0].exp(),
