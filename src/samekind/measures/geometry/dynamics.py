@@ -244,7 +244,7 @@ def _check_step(old: Tensor, new: Tensor, labels: Tensor, support: Tensor, episo
     """Raises ValueError for shapes and types that do not fit; what the numbers are is not looked at."""
     if old.ndim != 2 or old.shape != new.shape or not len(old):
         shapes = f"{tuple(old.shape)} and {tuple(new.shape)}"
-        raise ValueError(f"expected old and new of one shape (n, d), one item at least, got {shapes}")
+        raise ValueError(f"expected one item at least, and old and new of one shape (n, d), got {shapes}")
     check_classes(old, labels)
     if episodes is not None:
         check_classes(old, episodes)
