@@ -1,7 +1,7 @@
 """samekind enroll: a new class from a few examples."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -9,7 +9,7 @@ from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
-    from samekind.questions.enroll import Enrolled
+    from samekind.questions.enroll import Enrolled, EnrolledClasses
 
 Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The name of the class.")]
 Files = Annotated[
@@ -52,10 +52,6 @@ def enroll(
     """Add a class to a space from a few examples, or with --classes many; nothing is trained and no other
     class changes.
     """
-    if classes is not None:
-        _check_alone(name, remove=remove, under=under)
-        _enroll_classes(space, classes, out, replace, device, skip_unreadable, as_json)
-        return
     from samekind import questions
     from samekind.cli.output import print_json
     from samekind.cli.progress_bar import bar
@@ -64,18 +60,21 @@ def enroll(
     from samekind.questions.enroll import remove_class, spelt_name
     from samekind.training import RunFolder
 
-    if name is None:
-        raise SettingError("name the class and give a few examples of it, or many classes by --classes DATA")
-    _check_options(name, files, replace=replace, remove=remove, under=under)
-    folder = out or RunFolder(space).space_folder()
+    _check_options(name, files, classes, replace=replace, remove=remove, under=under)
+    folder, name = out or RunFolder(space).space_folder(), name or ""
+    answer: Enrolled | EnrolledClasses
     with changing(folder) as save:
         opened = open_space(space, device)
+        how: Any = {"replace": replace, "progress": bar}
         if remove:
             answer = remove_class(opened.space, name)
+        elif classes is not None:
+            items = opened.read([classes], skip_unreadable=skip_unreadable)
+            answer = questions.enroll_classes(opened.space, items, **how)
         else:
             spelt_name(opened.space, name, replace=replace)  # a mistake is reported before anything is read
             items = opened.read(files or [], skip_unreadable=skip_unreadable)
-            answer = questions.enroll(opened.space, name, items, replace=replace, under=under, progress=bar)
+            answer = questions.enroll(opened.space, name, items, under=under, **how)
         save(opened.space)
     if as_json:
         print_json({"space": str(folder), **answer.to_json()})
@@ -83,69 +82,44 @@ def enroll(
         _print(answer, folder)
 
 
-def _print(answer: "Enrolled", folder: Path) -> None:
-    from samekind.cli.output import print_messages, print_text
-
-    count = answer.examples
-    source = "" if answer.done == "removed" else f" from {count:,} example{'s' if count != 1 else ''}"
-    print_text(
-        f'The class "{answer.name}" is {answer.done}{source}; the space in {folder} knows '
-        f"{len(answer.classes)}."
-    )
-    if answer.under is not None:
-        print_text(f'In the tree it stands under "{answer.under}".')
-    if answer.several is not None:
-        print_messages(f"careful: {answer.several}")
-    if answer.stale is not None:
-        print_messages(f"careful: {answer.stale}: samekind calibrate {folder} DATA --open-set")
-
-
 def _check_options(
-    name: str, files: list[str] | None, *, replace: bool, remove: bool, under: str | None
+    name: str | None,
+    files: list[str] | None,
+    classes: str | None,
+    *,
+    replace: bool,
+    remove: bool,
+    under: str | None,
 ) -> None:
+    if classes is not None:
+        if name is not None or remove or under:
+            raise SettingError(
+                "--classes names the classes itself: leave out the name, the files, --remove and --under"
+            )
+        return
+    if name is None:
+        raise SettingError("name the class and give a few examples of it, or many classes by --classes DATA")
     if remove and (files or replace or under):
         raise SettingError("--remove forgets a class: give its name, no files, no --replace and no --under")
     if not remove and not files:
         raise SettingError(f'to enrol "{name}" give a few examples of it: files, folders or tables')
 
 
-def _check_alone(name: str | None, *, remove: bool, under: str | None) -> None:
-    if name is not None or remove or under:
-        raise SettingError(
-            "--classes names the classes itself: leave out the name, the files, --remove and --under"
-        )
+def _print(answer: "Enrolled | EnrolledClasses", folder: Path) -> None:
+    from samekind.cli.output import print_messages, print_text
+    from samekind.questions.enroll import Enrolled
 
-
-def _enroll_classes(
-    space: Path,
-    data: str,
-    out: Path | None,
-    replace: bool,
-    device: str,
-    skip_unreadable: bool,
-    as_json: bool,
-) -> None:
-    """Every class of labelled items, in one go."""
-    from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_text
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
-    from samekind.questions.changing import changing
-    from samekind.training import RunFolder
-
-    folder = out or RunFolder(space).space_folder()
-    with changing(folder) as save:
-        opened = open_space(space, device)
-        items = opened.read([data], skip_unreadable=skip_unreadable)
-        answer = questions.enroll_classes(opened.space, items, replace=replace, progress=bar)
-        save(opened.space)
-    if as_json:
-        print_json({"space": str(folder), **answer.to_json()})
-        return
-    replaced = f", {len(answer.replaced):,} of them known before" if answer.replaced else ""
-    print_text(
-        f"{len(answer.examples):,} classes are enrolled{replaced}; the space in {folder} knows "
-        f"{answer.classes:,}."
-    )
+    if isinstance(answer, Enrolled):
+        count = answer.examples
+        source = "" if answer.done == "removed" else f" from {count:,} example{'s' if count != 1 else ''}"
+        done, known = f'The class "{answer.name}" is {answer.done}{source}', len(answer.classes)
+    else:
+        replaced = f", {len(answer.replaced):,} of them known before" if answer.replaced else ""
+        done, known = f"{len(answer.examples):,} classes are enrolled{replaced}", answer.classes
+    print_text(f"{done}; the space in {folder} knows {known:,}.")
+    if isinstance(answer, Enrolled) and answer.under is not None:
+        print_text(f'In the tree it stands under "{answer.under}".')
+    if isinstance(answer, Enrolled) and answer.several is not None:
+        print_messages(f"careful: {answer.several}")
     if answer.stale is not None:
         print_messages(f"careful: {answer.stale}: samekind calibrate {folder} DATA --open-set")
