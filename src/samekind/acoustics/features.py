@@ -7,6 +7,7 @@ speakers: voxceleb at 16 kHz, sre16 at 8 kHz.
 from typing import Literal, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.acoustics.framing import frame_counts, frames_of
@@ -25,8 +26,9 @@ LOWEST, MARGIN, LIFTER = 20.0, {16000: 400.0, 8000: 300.0}, 22.0
 
 EPSILON = torch.finfo(torch.float32).eps
 
-#: Frames that are computed at a time, so that a long sound takes no more memory than a short one.
-AT_ONCE = 2**15
+#: Frames that are computed at a time, so that a long sound takes no more memory than a short one: as many as
+#: stay near the cache of a CPU, and many more elsewhere.
+AT_ONCE, AT_ONCE_ELSEWHERE = 2**11, 2**17
 
 
 def usual_coefficients(rate: int) -> int:
@@ -93,7 +95,8 @@ class Features(nn.Module):
         filters = mel_filters(bins=self.coefficients, size=self.size, rate=rate, low=LOWEST, high=self.high)
         cosines = cosine_transform(bins=self.coefficients, coefficients=self.coefficients, lifter=LIFTER)
         # Not part of the weights: they follow from the settings.
-        self.register_buffer("weights", _window(window, self.frame), persistent=False)
+        weights = F.pad(_window(window, self.frame), (0, self.size - self.frame))
+        self.register_buffer("weights", weights, persistent=False)
         self.register_buffer("filters", filters, persistent=False)
         self.register_buffer("cosines", cosines, persistent=False)
 
@@ -108,19 +111,23 @@ class Features(nn.Module):
             noise = self.training and self.dither
             x = x.float().nan_to_num(0.0) * -PAD
             x = x + self.dither * torch.randn_like(x) if noise else x
-            frames = frames_of(x, lengths, window=self.frame, shift=self.shift)
-            parts = [self._of(part) for part in torch.split(frames, max(1, AT_ONCE // max(1, len(x))), dim=1)]
+            frames = frames_of(x, lengths, window=self.frame, shift=self.shift, size=self.size)
+            most = AT_ONCE if x.device.type == "cpu" else AT_ONCE_ELSEWHERE
+            blocks = torch.split(frames, max(1, most // max(1, len(x))), dim=1)
+            parts = [self._of(block) for block in blocks]
         values, energy = (torch.cat(column, dim=1) for column in zip(*parts, strict=True))
         return Sounds(values.transpose(1, 2), energy, frame_counts(lengths, self.shift))
 
     def _of(self, frames: Tensor) -> tuple[Tensor, Tensor]:
-        """Frames (n, frames, window) to values (n, frames, coefficients) and energy (n, frames)."""
-        frames = frames - frames.mean(-1, keepdim=True)
-        energy = frames.square().sum(-1).clamp(min=EPSILON).log()
-        # The first sample is its own predecessor.
-        before = torch.cat([frames[..., :1], frames[..., :-1]], dim=-1)
-        frames = (frames - self.preemphasis * before) * self.weights
-        spectrum = torch.fft.rfft(frames, n=self.size)
+        """Frames (n, frames, size) to values (n, frames, coefficients) and energy (n, frames)."""
+        frames = frames - frames[..., : self.frame].mean(-1, keepdim=True)
+        norms = torch.linalg.vector_norm(frames[..., : self.frame], dim=-1)
+        energy = norms.square().clamp(min=EPSILON).log()
+        # What lies behind the frame has no weight. The first sample is its own predecessor.
+        weighted = frames * self.weights
+        weighted[..., 1:].addcmul_(frames[..., :-1], self.weights[1:], value=-self.preemphasis)
+        weighted[..., 0].mul_(1 - self.preemphasis)
+        spectrum = torch.fft.rfft(weighted)
         power = spectrum.real.square() + spectrum.imag.square()
         values = (power @ self.filters).clamp(min=EPSILON).log()
         if self.representation == "log-mel":

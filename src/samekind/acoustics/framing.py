@@ -1,6 +1,7 @@
 """A waveform as overlapping frames, the way Kaldi cuts them with ``snip-edges=false``."""
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 
@@ -13,15 +14,25 @@ def frame_counts(lengths: Tensor, shift: int) -> Tensor:
     return ((lengths + shift // 2) // shift).clamp(min=1)
 
 
-def frames_of(x: Tensor, lengths: Tensor, *, window: int, shift: int) -> Tensor:
+def frames_of(x: Tensor, lengths: Tensor, *, window: int, shift: int, size: int | None = None) -> Tensor:
     """Waveforms (n, samples) of these lengths (n,) as frames (n, frames, window), centred ``shift`` apart.
 
     A frame that reaches beyond an end of its waveform has the waveform mirrored there, as often as needed.
-    Frames behind `frame_counts` mean nothing.
+    Frames behind `frame_counts` mean nothing, nor do samples of a larger ``size`` behind the window.
     """
-    before = window // 2 - shift // 2
-    count = int(frame_counts(lengths, shift).max())
-    places = torch.arange((count - 1) * shift + window, device=x.device) - before
-    places = torch.remainder(places, 2 * lengths[:, None].clamp(min=1))
-    places = torch.where(places < lengths[:, None], places, 2 * lengths[:, None] - 1 - places)
-    return x.gather(1, places.clamp_(min=0)).unfold(1, window, shift)
+    before, size = window // 2 - shift // 2, window if size is None else size
+    longest, count = int(lengths.max()), int(frame_counts(lengths, shift).max())
+    extended = F.pad(x[:, :longest], (before, size + window))
+    # Only the two ends are looked up: all the rest is where it was.
+    ends = lengths[:, None].clamp(min=1)
+    left = torch.arange(-before, 0, device=x.device).expand(len(x), -1)
+    right = ends + torch.arange(window, device=x.device)
+    places = torch.cat([left, right], dim=1)
+    extended = extended.scatter(1, places + before, x.gather(1, _mirrored(places, ends)))
+    return extended[:, : (count - 1) * shift + size].unfold(1, size, shift)
+
+
+def _mirrored(places: Tensor, lengths: Tensor) -> Tensor:
+    """Places (n, k) beyond the ends of sounds of these lengths (n, 1), reflected into them."""
+    places = torch.remainder(places, 2 * lengths)
+    return torch.where(places < lengths, places, 2 * lengths - 1 - places)
