@@ -1,10 +1,13 @@
 """Which class: its probability and score, or none of these."""
 
+import math
+
 import pytest
 
+from samekind.decisions import Balance
 from samekind.inference import embed
 from samekind.inference import identify as named_classes
-from samekind.questions import identify
+from samekind.questions import enroll, identify
 from samekind.questions.identify import NO_THRESHOLD
 
 
@@ -25,6 +28,19 @@ def test_names_the_nearest_class_and_warns_without_a_threshold(plane, at, progre
         "named by": "similarity",
         "skipped": items.skipped,
     }
+
+
+def test_an_enrolled_class_is_weighed_with_its_bonus(plane, at):
+    """At 50 degrees, nearer to up than to the new class at 5: with the bonus it is the new class."""
+    enroll(plane, "new", at([0, 10]))
+    asked = at([50])
+    named = []
+    for bonus in (0.0, 0.1):
+        plane.balances = {"similarity": Balance(bonus, "made up")}
+        [answer] = identify(plane, asked).items
+        named.append(answer.name)
+        assert answer.score == pytest.approx(math.cos(math.radians(40)))  # the bonus is no part of a score
+    assert named == ["up", "new"]
 
 
 def test_none_of_these_is_below_the_threshold_of_its_kind(plane, at, threshold):
