@@ -1,5 +1,6 @@
 """Every command on a folder of sounds, as a stranger would use it: speakers, sessions, utterances."""
 
+import itertools
 import json
 
 import numpy as np
@@ -95,6 +96,21 @@ def test_compare_enroll_identify_search_and_embed(heard, speech, samekind, tmp_p
     assert told
     assert samekind("embed", speech, "--out", tmp_path / "z.npy", *space).status == 0
     assert np.load(tmp_path / "z.npy").shape == (36, 16)
+
+
+def test_who_is_heard_when(heard, samekind, tmp_path, trained, pictures):
+    meeting = np.concatenate([voice(0, 3, seconds=2), np.zeros(16000), voice(3, 4, seconds=2)])
+    soundfile.write(tmp_path / "meeting.wav", meeting, 16000)
+    given = ("identify", tmp_path / "meeting.wav", "--windows", "0.5", "--space", heard)
+    told = json.loads(samekind(*given, "--json").out)["stretches"]
+    assert [told[0]["from"], round(told[-1]["to"], 3)] == [0.0, round(len(meeting) / 16000, 3)]
+    assert any(one["to"] < two["from"] for one, two in itertools.pairwise(told))  # the silence
+    answer = samekind(*given)
+    assert answer.status == 0, answer.err
+    assert "0:00:00.0" in answer.out
+    answer = samekind("identify", pictures / "0.png", "--windows", "2", "--space", trained)
+    assert (answer.status, answer.err.count("\n")) == (2, 1)
+    assert "only sounds are cut into windows" in answer.err
 
 
 def test_cluster_shows_spectrograms_and_copies_files(heard, speech, samekind, tmp_path):

@@ -1,10 +1,12 @@
 """samekind identify: which class is it, or none of these?"""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from samekind.cli.options import AsJson, Device, Kind, SkipUnreadable, SpaceFolder
+from samekind.cli.together import Goes, check_together
 
 if TYPE_CHECKING:
     from samekind.questions.identify import Answer, Identified
@@ -17,13 +19,24 @@ Level = Annotated[
         "is right: 0.95."
     ),
 ]
+Windows = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Cut long sounds into windows of so many seconds, and say who is heard when.",
+    ),
+]
+
+TOGETHER = {"level": Goes(without=("windows",), because="windows are answered by classes")}
 
 
 def identify(
+    context: typer.Context,
     files: Files,
     space: SpaceFolder,
     kind: Kind = None,
     level: Level = None,
+    windows: Windows = None,
     device: Device = "auto",
     skip_unreadable: SkipUnreadable = False,
     as_json: AsJson = False,
@@ -32,8 +45,13 @@ def identify(
 
     Classes are named by --kind. The score is of the kind that the threshold for none of these was fitted
     for, or without one of the kind that named the class. With --level the answer may be a group of the tree
-    that the space was trained with: "some copepod".
+    that the space was trained with: "some copepod". With --windows a long recording is answered piece by
+    piece; neighbours with the same answer are joined, and times without a voice are left out.
     """
+    check_together(context, TOGETHER)
+    if windows is not None:
+        _identify_windows(files, space, windows, kind, device, skip_unreadable, as_json)
+        return
     from samekind import questions
     from samekind.cli.output import print_json, print_messages, print_table, table
     from samekind.cli.progress_bar import bar
@@ -53,6 +71,53 @@ def identify(
     ]
     score = "score" if answer.kind == "similarity" else f"score ({answer.kind})"
     print_table(table("Classes", ["item", "class", "probability", score], lines, texts=2))
+
+
+def _identify_windows(
+    files: list[str],
+    space: Path,
+    seconds: float,
+    kind: str | None,
+    device: str,
+    skip_unreadable: bool,
+    as_json: bool,
+) -> None:
+    """Who is heard when."""
+    from samekind import questions
+    from samekind.cli.output import print_json, print_messages, print_table, table
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
+    from samekind.cli.thresholds import FITS_ONE
+    from samekind.questions.identify import NONE
+    from samekind.questions.identify_windows import check_windows
+
+    opened = open_space(space, device)
+    check_windows(opened.space, seconds)
+    answer = questions.identify_windows(
+        opened.space,
+        opened.files(files),
+        seconds=seconds,
+        kind=kind,
+        skip_unreadable=skip_unreadable,
+        progress=bar,
+    )
+    if answer.skipped:
+        opened.report_skipped(answer.skipped)
+    if as_json:
+        print_json(answer.to_json())
+        return
+    print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
+    lines = [
+        [item.id, _clock(item.start), _clock(item.end), item.name or NONE, f"{item.probability:.3f}"]
+        for item in answer.stretches
+    ]
+    print_table(table("Who is heard when", ["item", "from", "to", "class", "probability"], lines, texts=4))
+
+
+def _clock(seconds: float) -> str:
+    """A time as hours, minutes and seconds: 1:02:03.5."""
+    tenths = round(10 * seconds)
+    return f"{tenths // 36000}:{tenths // 600 % 60:02d}:{tenths % 600 / 10:04.1f}"
 
 
 def _called(answer: "Identified", item: "Answer") -> str:

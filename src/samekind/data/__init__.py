@@ -16,7 +16,7 @@ trials, retrieval, references, few-shot tasks and reports alike.
 
 from samekind.data.branches import branch_of, branches_of, whole_branches
 from samekind.data.checking import Examination, examine
-from samekind.data.collecting import Collection, collect, collect_bytes
+from samekind.data.collecting import Collection, collect, collect_bytes, files_of
 from samekind.data.drawing import draw
 from samekind.data.held_out import by_domain, by_group, by_part
 from samekind.data.items import Items
@@ -84,6 +84,7 @@ __all__ = [
     "divide",
     "draw",
     "examine",
+    "files_of",
     "medium_of",
     "memory_needed",
     "open_data",

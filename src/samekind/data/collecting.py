@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.data.files import Upload
+from samekind.data.files import File, Upload
 from samekind.data.media import VECTORS, Reader, scaled
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import format_of, unlabelled_upload
@@ -59,6 +59,29 @@ def collect(
         )
     blocks = [block for source in sources for block in _blocks(source, reader, choices, named_by)]
     return _collection(blocks, [], map(str, sources), reader, settings, skip_unreadable)
+
+
+def files_of(
+    sources: Sequence[str | Path],
+    reader: Reader,
+    *,
+    settings: DataSettings | None = None,
+    otherwise: DataSettings | None = None,
+) -> dict[str, File]:
+    """The files that the sources name, by their ids, in their order; nothing is decoded. ``settings`` and
+    ``otherwise`` as in `collect`. Raises DataError where there is none, or for items that are not files.
+    """
+    settings = or_usual(settings)
+    choices = (settings,) if otherwise is None else (settings, otherwise)
+    files: dict[str, File] = {}
+    for source in sources:
+        for block in _blocks(source, reader, choices, None):
+            if isinstance(block.content, Tensor):
+                raise DataError(f"{source} holds numbers; expected files of {reader.medium.name}")
+            files |= zip(block.ids, block.content, strict=True)
+    if not files:
+        raise DataError(f"there is nothing to read in {', '.join(map(str, sources)) or 'no source at all'}")
+    return files
 
 
 def collect_bytes(

@@ -19,6 +19,7 @@ from samekind.questions.enroll import enroll, enroll_classes, remove_class
 from samekind.questions.evaluate import evaluate_items, evaluate_run, evaluate_trials
 from samekind.questions.evaluate_against import evaluate_against
 from samekind.questions.identify import identify
+from samekind.questions.identify_windows import identify_windows
 from samekind.questions.index import add_to_index, build_index, index_info, remove_from_index
 from samekind.questions.info import info
 from samekind.questions.novelty import novelty
@@ -51,6 +52,7 @@ __all__ = [
     "evaluate_run",
     "evaluate_trials",
     "identify",
+    "identify_windows",
     "index_info",
     "info",
     "novelty",

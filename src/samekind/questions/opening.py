@@ -6,9 +6,10 @@ from pathlib import Path
 
 from samekind.data import Collection, Items, Sets, open_data
 from samekind.data.class_tree import read_class_tree
+from samekind.data.files import File
 from samekind.data.sources import NAMED
 from samekind.data.words import spelt_as
-from samekind.questions.reading import collected, with_labels
+from samekind.questions.reading import collected, files_in, with_labels
 from samekind.space import MetricSpace
 from samekind.training import RunFolder, launch
 
@@ -53,6 +54,10 @@ class OpenSpace:
         if items.skipped:
             self.report_skipped(items.skipped)
         return items
+
+    def files(self, sources: Sequence[str]) -> dict[str, File]:
+        """The files that `read` would read, by their ids; none is decoded."""
+        return files_in(self.space, sources, trained=RunFolder.around(self.folder).data_settings())
 
     def read_labelled(self, data: str, *, skip_unreadable: bool = False, label: str | None = None) -> Items:
         """Items whose class is known: named data, the validation items of a run, or what `read` takes."""

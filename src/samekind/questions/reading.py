@@ -7,7 +7,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from samekind.data import Collection, DataSettings, Items, Reader, Stored, collect
+from samekind.data import Collection, DataSettings, Items, Reader, Stored, collect, files_of
+from samekind.data.files import File
 from samekind.data.sources.loading import numbered
 from samekind.data.words import spelt_as
 from samekind.decisions import Kind, Question
@@ -35,18 +36,35 @@ def collected(
     table without them by "label", "path" and "group". A given ``label`` is the only one. ``named_by`` is the
     column that names rows. Labels are spelt as the space spells them, however their accents are stored.
     """
-    first, usual = trained or DataSettings(), DataSettings()
+    settings, otherwise = _columns(trained, label)
     items = collect(
         sources,
         _reader(space),
         skip_unreadable=skip_unreadable,
-        settings=DataSettings(label=label or first.label, path=first.path, group=first.group),
-        otherwise=replace(usual, label=label or usual.label),
+        settings=settings,
+        otherwise=otherwise,
         named_by=named_by,
     )
     names = sorted({label for label in items.labels if label is not None})
     spelling = dict(zip(names, spelt_as(names, space.classes), strict=True))
     return items._replace(labels=tuple(label and spelling[label] for label in items.labels))
+
+
+def files_in(
+    space: MetricSpace, sources: Sequence[str | Path], *, trained: DataSettings | None = None
+) -> dict[str, File]:
+    """The files that `collected` would read, by their ids; none is decoded."""
+    settings, otherwise = _columns(trained, None)
+    return files_of(sources, _reader(space), settings=settings, otherwise=otherwise)
+
+
+def _columns(trained: DataSettings | None, label: str | None) -> tuple[DataSettings, DataSettings]:
+    """The columns of tables: those of the training, and the usual ones."""
+    first, usual = trained or DataSettings(), DataSettings()
+    return (
+        DataSettings(label=label or first.label, path=first.path, group=first.group),
+        replace(usual, label=label or usual.label),
+    )
 
 
 def read_item(space: MetricSpace, path: Path) -> Tensor:

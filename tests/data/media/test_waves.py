@@ -116,3 +116,34 @@ def test_a_sound_without_samples_a_missing_one_and_one_that_is_not_finite(tmp_pa
     for name, says in (("none", "not a single sample"), ("nan", "not finite"), ("gone", "there is no file")):
         with pytest.raises(DataError, match=says):
             waves.decode(tmp_path / f"{name}.wav", rate=16000, seconds=30)
+
+
+def test_windows_are_the_whole_file(tmp_path):
+    soundfile.write(tmp_path / "a.wav", np.arange(1000) / 32768, 16000)
+    parts = list(waves.windows(tmp_path / "a.wav", rate=16000, seconds=0.02))
+    assert [part.shape for part in parts] == [(1, 320), (1, 320), (1, 360)]  # 40 are less than half a window
+    assert torch.cat(parts, 1)[0].tolist() == list(range(1000))
+    parts = waves.windows(tmp_path / "a.wav", rate=16000, seconds=0.018)
+    assert [part.shape[1] for part in parts] == [288, 288, 424]
+    [whole] = waves.windows(tmp_path / "a.wav", rate=16000, seconds=10)
+    assert whole.shape == (1, 1000)
+
+
+@pytest.mark.parametrize("rate", [8000, 44100])
+def test_windows_are_resampled_as_one_sound(rate, tmp_path, monkeypatch):
+    monkeypatch.setattr(waves, "BLOCK", 5000)
+    soundfile.write(tmp_path / "a.wav", tone(2, rate=rate), rate)
+    joined = torch.cat(list(waves.windows(tmp_path / "a.wav", rate=16000, seconds=0.5)), 1)
+    whole = waves.decode(tmp_path / "a.wav", rate=16000, seconds=30)
+    assert abs(joined.shape[1] - whole.shape[1]) <= 1
+    inner = slice(500, 31500)
+    torch.testing.assert_close(joined[:, inner], whole[:, inner], atol=3, rtol=0)
+
+
+def test_windows_refuse_what_is_not_finite_or_cut_short(tmp_path):
+    soundfile.write(tmp_path / "a.wav", np.array([0.0, np.nan]), 16000, subtype="FLOAT")
+    with pytest.raises(DataError, match="not finite"):
+        list(waves.windows(tmp_path / "a.wav", rate=16000, seconds=1))
+    (tmp_path / "b.wav").write_bytes(b"no sound")
+    with pytest.raises(DataError, match="cannot read"):
+        list(waves.windows(tmp_path / "b.wav", rate=16000, seconds=1))

@@ -45,6 +45,15 @@ class Suited(NamedTuple):
     arguments: dict[str, Any]
 
 
+class Window(NamedTuple):
+    """A part of a long item, from one time to another, in seconds, and whether anything is heard in it."""
+
+    item: Tensor
+    start: float
+    end: float
+    audible: bool
+
+
 def scaled(x: Tensor) -> Tensor:
     """uint8 (…) in 0 to 255 as float32 in 0 to 1, and int16 as float32 in -1 to 1; floats are returned as
     they are.
@@ -122,8 +131,9 @@ class Medium:
     leave these files where they are and decode each when it is needed, ``refitted`` brings rows (n, …) in
     memory to the shape of the reader where that is possible, ``facts`` says what encoders and augmentations
     may take from a shape and a reader, ``plain`` names the encoder without weights that stands for the raw
-    input, ``extent`` says in words how large an item is, and ``thumbnails`` turns a batch of items into
-    (n, 1 or 3, height, width) in [0, 1].
+    input, ``extent`` says in words how large an item is, ``thumbnails`` turns a batch of items into
+    (n, 1 or 3, height, width) in [0, 1], and ``windows`` cuts a file into windows of so many seconds, where
+    items have a duration; None where they have none.
     """
 
     name: str
@@ -146,6 +156,7 @@ class Medium:
     plain: Callable[[Shape], Suited] = _as_they_are
     extent: Callable[[Shape], str] = _sides
     thumbnails: Callable[[Tensor], Tensor] = displayed
+    windows: Callable[[Any, Readable, float], Iterator[Window]] | None = None
 
     def takes(self, ending: str) -> bool:
         """Whether a file with this ending may hold an item."""

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from samekind.acoustics import Features, as_floats, lengths_of, padded, usual_coefficients
+from samekind.acoustics import Features, as_floats, lengths_of, padded, usual_coefficients, voiced
 from samekind.data.files import Readable, is_array, name_of
 from samekind.data.media import waves
-from samekind.data.media.medium import Medium, Problem, Shape, Suited, named_problem
+from samekind.data.media.medium import Medium, Problem, Shape, Suited, Window, named_problem
 from samekind.data.words import named
 from samekind.errors import DataError, SettingError
 
@@ -100,6 +100,17 @@ def spectrograms(x: Tensor, *, rate: int = 16000) -> Tensor:
     return pictures
 
 
+def _windows(reader: SoundReader, file: Readable, seconds: float) -> Iterator[Window]:
+    """The windows of a file; one in which no frame is voiced is not audible."""
+    features, start = Features(rate=reader.rate), 0
+    for item in waves.windows(file, rate=reader.rate, seconds=seconds):
+        length = item.shape[-1]
+        frames = features(as_floats(item), torch.tensor([length]))
+        audible = bool(voiced(frames.energy, frames.lengths).any())
+        yield Window(item, start / reader.rate, (start + length) / reader.rate, audible)
+        start += length
+
+
 def _problems(items: "Items") -> Iterator[Problem]:
     """Warnings about sounds that are silent, very short, clipped, or beside zero."""
     rate = getattr(items.reader, "rate", RATES[-1])
@@ -162,4 +173,5 @@ SOUNDS = Medium(
     plain=lambda _: Suited("FrontEnd", {"encoder": {"name": "FrameStatistics"}, "normalise": 0}),
     extent=_extent,
     thumbnails=spectrograms,
+    windows=_windows,
 )

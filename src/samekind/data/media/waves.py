@@ -66,29 +66,62 @@ def decode(file: Readable, *, rate: int, seconds: float) -> Tensor:
         most = round(seconds * start.rate)
         if UNKNOWN > start.samples > most:
             sound.seek((start.samples - most) // 2)
-        samples = _mono(sound, min(most, start.samples), name_of(file))
-    if not np.isfinite(samples).all():
-        raise DataError(f"{name_of(file)} holds samples that are not finite (NaN or infinity)")
-    if start.rate != rate:
-        samples = soxr.resample(samples, start.rate, rate)
+        samples = np.concatenate(list(_blocks(sound, min(most, start.samples), name_of(file))))
+    _expect_finite(samples, name_of(file))
+    return _as_item(samples if start.rate == rate else soxr.resample(samples, start.rate, rate))
+
+
+def windows(file: Readable, *, rate: int, seconds: float) -> Iterator[Tensor]:
+    """A whole file in windows (1, time) of so many ``seconds``, int16, one after the other: however long it
+    is, little of it is held. A rest shorter than half a window belongs to the last one.
+
+    Raises DataError as `decode` does.
+    """
+    import soxr
+
+    size, name = round(seconds * rate), name_of(file)
+    with _sound(file) as sound:
+        start = _heading(sound, name)
+        stream = None if start.rate == rate else soxr.ResampleStream(start.rate, rate, 1, dtype="float32")
+        left = np.empty(0, np.float32)
+        for block in _blocks(sound, start.samples, name):
+            _expect_finite(block, name)
+            left = np.concatenate([left, block if stream is None else stream.resample_chunk(block)])
+            while len(left) >= 2 * size:
+                yield _as_item(left[:size])
+                left = left[size:]
+    if stream is not None:
+        left = np.concatenate([left, stream.resample_chunk(np.empty(0, np.float32), last=True)])
+    while len(left) >= 1.5 * size:
+        yield _as_item(left[:size])
+        left = left[size:]
+    if len(left):
+        yield _as_item(left)
+
+
+def _as_item(samples: "np.ndarray[Any, Any]") -> Tensor:
     return as_samples(torch.from_numpy(np.ascontiguousarray(samples, dtype=np.float32)))[None]
 
 
-def _mono(sound: Any, count: int, name: str) -> "np.ndarray[Any, Any]":
-    """The next samples, the mean of all channels."""
-    blocks, left = [], count
+def _expect_finite(samples: "np.ndarray[Any, Any]", name: str) -> None:
+    if not np.isfinite(samples).all():
+        raise DataError(f"{name} holds samples that are not finite (NaN or infinity)")
+
+
+def _blocks(sound: Any, count: int, name: str) -> "Iterator[np.ndarray[Any, Any]]":
+    """The next samples, the mean of all channels, some at a time."""
+    left = count
     while left > 0:
         block = sound.read(min(left, BLOCK // sound.channels), dtype="float32", always_2d=True)
         if not len(block):
             break
-        with np.errstate(all="ignore"):  # what is not finite is refused, once all is read
-            blocks.append(block.mean(1))
         left -= len(block)
-    if not blocks:
+        with np.errstate(all="ignore"):  # what is not finite is refused
+            yield block.mean(1)
+    if left == count:
         raise DataError(f"{name} holds no sound, not a single sample; {EXPECTED}")
     if left > 0 and count < UNKNOWN:
         raise DataError(f"{name} is cut short: {count - left:,} of {count:,} samples are there")
-    return np.concatenate(blocks)
 
 
 def _heading(sound: Any, name: str) -> Heading:
