@@ -819,3 +819,22 @@ def test_birds_are_decoded_once_cut_to_the_middle_and_halved_by_class(load, tmp_
     # What is decoded is not decoded again.
     (tmp_path / "cub200.zip").unlink()
     birds.make_ready([experiment], place)
+
+
+# --- a small folder -----------------------------------------------------------------------------------
+
+
+def test_a_small_folder_is_cut_from_an_archive(load, tmp_path):
+    few_pictures = load("few_pictures")
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        for label, number in itertools.product(range(50), range(31)):
+            archive.writestr(f"all/{label}/{number}.jpg", f"{label}/{number}")
+    avoid = frozenset(("0", "1"))
+    unseen = few_pictures.cut(tmp_path / "all.zip", tmp_path / "folder", seed=3, avoid=avoid)
+    classes = {place.name: len(list(place.iterdir())) for place in (tmp_path / "folder").iterdir()}
+    assert set(classes.values()) == {30}
+    assert len(classes) == 40
+    assert len(unseen) == 10
+    assert set(unseen) < set(classes)
+    assert not avoid & set(classes)
+    assert few_pictures.cut(tmp_path / "all.zip", tmp_path / "again", seed=3, avoid=avoid) == unseen
