@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.augmentations import augment
-from samekind.data import Items, scaled
+from samekind.data import Items, Stored, scaled
 from samekind.data.stored import fetched
 from samekind.encoders.stages import statistics_kept
 from samekind.inference.embed import device_of
@@ -51,7 +51,8 @@ def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
     fabric = launch(device, run.precision)
     with random_states_kept():
         encoder = build_space(run, items).encoder.to(fabric.device)
-    (shown,) = fetched(items.inputs, [slice(0, 1)])
+    place = items.inputs.longest if isinstance(items.inputs, Stored) else 0
+    (shown,) = fetched(items.inputs, [slice(place, place + 1)])
     # As training sees it: a crop may have another size.
     channels = items.medium.seen(items.shape)[0]
     changes = build_augmentations(run, items)

@@ -40,6 +40,8 @@ def test_a_folder_of_sounds_becomes_items(speakers):
     assert labels.tolist() == [0, 0]
     assert lengths_of(scaled(x)).tolist() == [3200, 6400]
     assert items.inputs.nbytes == 2 * 2 * (3200 + 4800 + 6400)
+    assert items.inputs.longest == 2
+    assert items.take(torch.tensor([3, 5, 4])).inputs.longest == 1
 
 
 def test_decoded_once_or_whenever_needed_is_the_same(speakers):
