@@ -8,6 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+from samekind.cli.adapt import adapt
 from samekind.cli.attack import attack
 from samekind.cli.attention import attention
 from samekind.cli.calibrate import calibrate
@@ -58,6 +59,7 @@ for command in (
     leave_one_out,
     evaluate,
     calibrate,
+    adapt,
     report,
     robustness,
     attack,

@@ -10,6 +10,7 @@ The functions that users call are here. Their parts, and the types of their answ
 - The plain path is the reference. A GPU kernel is used only where it is asked for (``precision=…``).
 """
 
+from samekind.inference.adapting import adapt
 from samekind.inference.axioms import metric_axioms
 from samekind.inference.choosing import choose
 from samekind.inference.cluster import cluster
@@ -36,6 +37,7 @@ from samekind.inference.two_sample import two_sample
 from samekind.inference.verify import fit_decision
 
 __all__ = [
+    "adapt",
     "all_trials",
     "asking",
     "check_promise",

@@ -6,6 +6,7 @@ program gets it, and ``warnings`` has the sentences that a person must see besid
 that was read or written: who reads and writes files adds their paths.
 """
 
+from samekind.questions.adapt import adapt
 from samekind.questions.attack import attack
 from samekind.questions.attention import attention
 from samekind.questions.calibrate import calibrate, calibrate_on_trials, calibrate_open_set
@@ -31,6 +32,7 @@ from samekind.questions.tree import tree
 from samekind.questions.two_sample import two_sample
 
 __all__ = [
+    "adapt",
     "add_to_index",
     "attack",
     "attention",

@@ -1,0 +1,104 @@
+"""samekind adapt: the scores of a space brought to another domain."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, SpaceArgument
+
+if TYPE_CHECKING:
+    from samekind.data import Collection, Items
+    from samekind.questions.adapt import Adapted
+    from samekind.questions.opening import OpenSpace
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="Items of the new domain: a folder, table or archive.")
+]
+Out = Annotated[Path, typer.Option(help="Save the adapted space here.")]
+Labels = Annotated[
+    bool | None,
+    typer.Option(
+        "--labels/--no-labels",
+        help="Use the classes of DATA, or the items alone.",
+        show_default="the classes, where every item has one",
+    ),
+]
+
+
+def adapt(
+    space: SpaceArgument,
+    data: Data,
+    out: Out,
+    labels: Labels = None,
+    label: LabelColumn = None,
+    device: Device = "auto",
+    skip_unreadable: SkipUnreadable = False,
+    as_json: AsJson = False,
+) -> None:
+    """Bring the fitted scores (PLDA) of a space to another domain, such as other rooms or microphones.
+
+    Nothing is trained, and SPACE stays as it is. With the classes of DATA, half of them first show what
+    adapting to the other half gains.
+    """
+    from samekind import questions
+    from samekind.cli.output import print_json
+    from samekind.cli.progress_bar import bar
+    from samekind.cli.spaces import open_space
+    from samekind.inference.adapting import expect_two_covariance
+    from samekind.questions.changing import changing
+
+    with changing(out) as save:
+        opened = open_space(space, device)
+        expect_two_covariance(opened.space)  # before anything is read
+        items = _read(opened, data, labels, label=label, skip_unreadable=skip_unreadable)
+        new, answer = questions.adapt(opened.space, items, progress=bar)
+        save(new)
+    if as_json:
+        print_json({"space": str(out), **answer.to_json()})
+    else:
+        _print(answer, out)
+
+
+def _read(
+    opened: "OpenSpace", data: str, labels: bool | None, *, label: str | None, skip_unreadable: bool
+) -> "Items | Collection":
+    """Labelled items, or a collection if their labels are not wanted, or if one has none."""
+    from samekind.questions.reading import with_labels
+
+    if labels:
+        return opened.read_labelled(data, skip_unreadable=skip_unreadable, label=label)
+    items = opened.read([data], skip_unreadable=skip_unreadable, label=label)
+    if labels is None and None not in items.labels:
+        return with_labels(items, name=Path(data).name or data)
+    return items
+
+
+def _print(answer: "Adapted", folder: Path) -> None:
+    from samekind.cli.output import print_messages, print_table, print_text, table
+
+    labels = "without labels" if answer.classes is None else f"of {answer.classes:,} classes"
+    print_text(f"Adapted to {answer.items:,} items {labels}: {', '.join(answer.kinds)}; saved in {folder}.")
+    if answer.measured is not None:
+        measured = answer.measured
+        print_text(
+            f"Measured first: on {measured.items:,} items of {measured.classes:,} classes, adapted to the "
+            "others."
+        )
+        print_table(
+            table(
+                "EER on classes that were not adapted to",
+                ["score", "before", "after"],
+                [
+                    [kind, f"{measured.before[kind]:.2%}", f"{measured.after[kind]:.2%}"]
+                    for kind in answer.kinds
+                ],
+            )
+        )
+    print_messages(*(f"careful: {warning}" for warning in answer.warnings))
+    if answer.dropped:
+        print_messages(
+            f"thresholds of the old scores were left out ({', '.join(answer.dropped)}); fit new ones on "
+            f"labelled items of the new domain: samekind calibrate {folder} DATA"
+            + (" (and again with --open-set)" if "none of these" in answer.dropped else "")
+        )
