@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -135,3 +136,25 @@ def test_a_broken_sound_gets_one_line(heard, samekind, tmp_path):
     assert answer.status == 2
     assert answer.err.count("\n") == 1
     assert "cannot read" in answer.err
+
+
+def test_the_house_recipe_climbs_on_sounds(speech, samekind, tmp_path):
+    answer = samekind("train", "--data", speech, "--out", tmp_path, "--minutes", 0, "--device", "cpu")
+    assert answer.status == 0, answer.err
+    assert "fitted similarity" in answer.out
+    assert "Kept:" in answer.out
+
+
+def test_the_recipe_for_speakers_goes_on_from_a_space_on_other_speakers(speech, samekind, tmp_path):
+    narrow = [("--set", f"space.encoder.encoder.{name}=12") for name in ("width", "last_width", "dimension")]
+    rest = ("--device", "cpu", "--set", "epochs=1", "--set", "space.similarity.hidden=8")
+    first = ("train", "speaker", "--data", speech, "--out", tmp_path / "a", *rest)
+    assert samekind(*first, *(word for pair in narrow for word in pair)).status == 0
+    others = tmp_path / "others"
+    for name in ("anna", "ben"):
+        shutil.copytree(speech / name, others / f"{name}2")
+    answer = samekind(
+        "train", "speaker", "--data", others, "--from", tmp_path / "a", "--out", tmp_path / "b", *rest
+    )
+    assert answer.status == 0, answer.err
+    assert "Trained speaker" in answer.out

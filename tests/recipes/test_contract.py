@@ -13,6 +13,7 @@ from samekind.evaluation import validation
 from samekind.prototypes import fixed_proxies, layout
 from samekind.recipes.few_shot import FEW_SHOT
 from samekind.recipes.proxies import OTHER_SPACES, PROXIES
+from samekind.recipes.speakers import SPEAKERS
 from samekind.recipes.unseen import UNSEEN
 from samekind.taxonomy import Tree
 from samekind.training import Run, RunFolder, build_space, train
@@ -28,6 +29,7 @@ TRAINED = ("prototypical", "triplet", "verification", "unseen-triplet-energy", "
 TRAINED += ("unseen-proxy-nca-adapt-adv", "softmax", "norm-face-ema-dynamic", "proxy-dr-dynamic", "proto-dr")
 #: The functions that are behind several recipes.
 FAMILIES = {"few_shot": FEW_SHOT, "proxies": {**PROXIES, **OTHER_SPACES}, "unseen": UNSEEN}
+FAMILIES |= {"speakers": SPEAKERS}
 
 
 @pytest.fixture(params=TRAINED)

@@ -19,6 +19,7 @@ from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.proxies import OTHER_SPACES, PROXIES, proxies
 from samekind.recipes.siamese import siamese
+from samekind.recipes.speakers import SPEAKERS, speakers
 from samekind.recipes.triplet import triplet
 from samekind.recipes.unseen import UNSEEN, unseen
 from samekind.recipes.verification import verification
@@ -35,6 +36,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         **FEW_SHOT,
         **PROXIES,
         **OTHER_SPACES,
+        **SPEAKERS,
         **UNSEEN,
     }
 )
@@ -49,6 +51,7 @@ __all__ = [
     "prototypical",
     "proxies",
     "siamese",
+    "speakers",
     "suited",
     "triplet",
     "unseen",

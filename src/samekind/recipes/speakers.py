@@ -1,0 +1,95 @@
+"""Who speaks? The two papers on learned similarities as they were trained on VoxCeleb.
+
+"speaker" is Monteiro et al., "An end-to-end approach for the verification problem: learning the right
+distance", ICML 2020, and "speaker-alone" its ablation without the auxiliary loss; "speaker-prototypical" is
+Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
+from typing import Literal
+
+from samekind.data import SOUNDS
+from samekind.errors import SettingError, nearest
+from samekind.recipes.encoder import Subject, encoder_for, shape_and_medium, standardise_for
+from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
+
+System = Literal["speaker", "speaker-alone", "speaker-prototypical"]
+SYSTEMS: tuple[System, ...] = ("speaker", "speaker-alone", "speaker-prototypical")
+
+#: The layer that pairs are compared by, and the later one that the speakers of the training are told apart
+#: by. The third system has one for both, as wide as the latter.
+INNER, OUTPUT = 512, 256
+#: The head of the margin softmax, and its margin.
+MARGIN = 0.35
+#: Seconds of a sound in training at most, and the least part of them: 800 frames, and a quarter.
+CHUNK = Part("RandomChunk", {"seconds": 8.0, "least": 0.25})
+
+
+def speakers(items: Subject, *, system: System = "speaker") -> Run:
+    """The run for items, or for their shape; any items that come in several recordings of one class will do.
+
+    Batches are 24 tuples of 5 items of a class. Sounds get the x-vector network as the authors had it; the
+    pairs network and the cosine take its layer behind the pooling, of 512 numbers, and the margin softmax a
+    later one, of 256. That one is here an `MLP` without batch normalisation. Steps that were for millions of
+    recordings are long for a few: with fewer than 10,000 steps take ``schedule.warmup=500``.
+    """
+    if system not in SYSTEMS:
+        raise SettingError(f'there is no system "{system}" here; {nearest(system, SYSTEMS)}')
+    prototypical = system == "speaker-prototypical"
+    _, medium = shape_and_medium(items)
+    smoothing = 0.2 if prototypical else 0.1
+    terms = {
+        "class": Term("softmax", against="prototypes", arguments={"smoothing": smoothing}),
+        "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": smoothing / 2}),
+        "auxiliary": Term(
+            "additive_margin", against="auxiliary", arguments={"margin": MARGIN, "smoothing": smoothing}
+        ),
+    }
+    left_out = {"speaker": {"class"}, "speaker-alone": {"class", "auxiliary"}}.get(system, set())
+    changes = (Part("FeatureMasking"), Part("TimeReversal"), CHUNK) if prototypical else (CHUNK,)
+    return Run(
+        recipe=system,
+        space=Parts(
+            encoder=_encoder(items, dimension=OUTPUT if prototypical else INNER),
+            similarity=_pairs_network(prototypical),
+            prototypes=Part("RunningAverages", {"momentum": 0.9}) if prototypical else Part("SupportMeans"),
+            auxiliary=None if system == "speaker-alone" else _head(prototypical),
+            standardise=standardise_for(items),
+        ),
+        terms={name: term for name, term in terms.items() if name not in left_out},
+        batches=Batches("Tuples", {"tuples": 24, "size": 5}),
+        optimiser=Optimiser("SGD", rate=1.5, momentum=0.95, nesterov=True, weight_decay=1e-3),
+        schedule=Schedule("inverse-square-root", warmup=2000),
+        epochs=100,
+        clip=10.0,
+        augment=changes if medium is SOUNDS else (),
+    )
+
+
+def _encoder(items: Subject, *, dimension: int) -> Part:
+    """The encoder of the medium; the x-vector network in the authors' variant."""
+    encoder = encoder_for(items, dimension=dimension)
+    inside = encoder.arguments.get("encoder", {})
+    if inside.get("name") != "XVector":
+        return encoder
+    return Part(encoder.name, {**encoder.arguments, "encoder": {**inside, "variant": "authors"}})
+
+
+def _pairs_network(prototypical: bool) -> Part:
+    if prototypical:
+        return Part("PairsNetwork", {"hidden": 512, "depth": 1, "dropout": 0.25})
+    return Part("PairsNetwork", {"hidden": 256, "depth": 4, "dropout": 0.1})
+
+
+def _head(prototypical: bool) -> Head:
+    """The margin softmax: on the embedding itself, or behind two more layers."""
+    later = None if prototypical else Part("MLP", {"hidden": [INNER], "dimension": OUTPUT})
+    return Head(Part("Cosine", {"scale": {"name": "FixedScale", "value": 30.0}}), projection=later)
+
+
+#: The systems by the name of the recipe.
+SPEAKERS: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
+    {system: partial(speakers, system=system) for system in SYSTEMS}
+)
