@@ -1,5 +1,7 @@
 """Folds: every class is held out once, whole branches together, and few classes item by item."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -125,3 +127,11 @@ def test_many_classes_and_branches_are_dealt_as_before():
         assert (plain.few, given_features.few) == (few, few)
         for one, other in zip(plain.parts, given_features.parts, strict=True):
             assert torch.equal(one.held_out, other.held_out)
+
+
+def test_of_few_classes_each_fold_has_items_of_every_group():
+    items = items_of(["a", "b"], per_class=6)
+    folds = class_folds(replace(items, groups=torch.arange(12) // 3))
+    assert not folds.by_class
+    for fold in folds.parts:
+        assert sorted((fold.held_out // 3).tolist()) == [0, 1, 2, 3]

@@ -7,6 +7,7 @@ import torch
 
 from samekind.data import clusters
 from samekind.encoders import Unchanged
+from samekind.errors import DataError
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
 from samekind.recipes.measuring import (
@@ -189,3 +190,11 @@ def test_items_of_held_out_classes_are_less_familiar(items):
         best = float(space().score_all(means, vector[None]).max())
         assert float(told.scores["similarity"][place]) == pytest.approx(best, abs=1e-5)
     assert measure_familiar(space(), known, new, new) is None
+
+
+def test_items_that_cannot_be_compared_are_refused():
+    items = replace(clusters(classes=2, items=3, dimension=2), groups=torch.arange(6) // 3)
+    items = items.take(torch.tensor([0, 3]))
+    space = MetricSpace(Unchanged(inputs=2), Cosine(), SupportMeans(dimension=2))
+    with pytest.raises(DataError, match="from different groups"):
+        measure(space, items)

@@ -57,7 +57,7 @@ def class_folds(items: Items, *, seed: int = 0, features: Tensor | None = None) 
     present = (torch.bincount(labels) > 1).nonzero().flatten().tolist()
     count = min(FOLDS, len(present) // FEWEST_CLASSES)
     if count < 3:
-        return _item_folds(labels, seed)
+        return _item_folds(labels, items.groups, seed)
     groups, few = _branches(items, present, folds=count), len(present) < FEW_CLASSES
     if groups is None and few and features is not None:
         dealt, which = _hardest_together(_distances(features, labels, present), present, count), HARDEST
@@ -70,9 +70,13 @@ def class_folds(items: Items, *, seed: int = 0, features: Tensor | None = None) 
     return Folds(parts, f"{count} folds of {size} not fitted to{which}", True, few)
 
 
-def _item_folds(labels: Tensor, seed: int) -> Folds:
-    """Three folds, each with a third of the items of every class."""
+def _item_folds(labels: Tensor, groups: Tensor | None, seed: int) -> Folds:
+    """Three folds, each with a third of the items of every class, and of each of its groups: items are
+    compared with those of other groups.
+    """
     order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(seed))
+    if groups is not None:
+        order = order[groups.cpu()[order].argsort(stable=True)]
     turn = torch.empty_like(labels)
     for label in torch.unique(labels):
         members = order[labels[order] == label]

@@ -17,6 +17,7 @@ from torch import Tensor
 from samekind.data import Items, draw
 from samekind.data.groups import groups_apart
 from samekind.decisions import Balance, Kind, Rung
+from samekind.errors import DataError
 from samekind.inference import asking, device_of
 from samekind.inference.balancing import WAY, Task, balanced, enrolments
 from samekind.inference.open_set import Familiarity, best_of
@@ -165,10 +166,18 @@ def _vectors(items: Items) -> Tensor:
 
 
 def measure(space: MetricSpace, items: Items) -> Measured:
-    """The measures of a space on items whose inputs are embeddings. Items of one group are not compared."""
+    """The measures of a space on items whose inputs are embeddings. Items of one group are not compared.
+
+    Raises DataError if no item can be compared with another one of its class.
+    """
     z, labels, apart = _vectors(items), items.labels.cpu(), groups_apart(items)
     sizes = torch.bincount(labels)
     queries = apart.queries[sizes[labels[apart.queries]] > 1]
+    if not len(queries):
+        raise DataError(
+            "the house recipe holds out parts of the training items, and one of them has no two items of a "
+            "class to compare; add items, from different groups (sessions) where items have groups"
+        )
     marks = apart.marks[queries], apart.marks
     relevant = relevant_counts(labels[queries], gallery=labels, apart=marks)
     # As many as every query can find.
