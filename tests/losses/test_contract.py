@@ -182,16 +182,16 @@ class Largest(TorchDispatchMode):
 def test_takes_scores_and_two_masks_and_names_the_rest(loss):
     first, *rest = inspect.signature(loss).parameters.values()
     assert [parameter.name for parameter in [first, *rest[:2]]] == ["scores", "positive", "negative"]
-    assert all(parameter.quantity is parameter.KEYWORD_ONLY for parameter in rest[2:])
+    assert all(parameter.kind is parameter.KEYWORD_ONLY for parameter in rest[2:])
     assert all(parameter.default is not inspect.Parameter.empty for parameter in rest[2:])
 
 
 def test_the_scores_it_accepts_exist():
-    kinds = {getattr(similarities, name).quantity for name in similarities.SIMILARITIES}
+    quantities = {getattr(similarities, name).quantity for name in similarities.SIMILARITIES}
     assert set(losses.ACCEPTS) <= set(losses.__all__)
     for accepted in losses.ACCEPTS.values():
         assert accepted
-        assert set(accepted) <= kinds
+        assert set(accepted) <= quantities
 
 
 def test_gives_one_finite_share_per_anchor(loss):
