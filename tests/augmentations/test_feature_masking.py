@@ -27,7 +27,7 @@ def test_of_waveforms_a_band_and_a_moment_are_silenced(chances):
     y = FeatureMasking(frames=0, probability=1.0)(x, generator=chances())
     lengths = torch.full((20,), 16000)
     before, after = (
-        Features(kind="log-mel", coefficients=30)(z[:, 0], lengths).values.mean(-1) for z in (x, y)
+        Features(representation="log-mel", coefficients=30)(z[:, 0], lengths).values.mean(-1) for z in (x, y)
     )
     gone = before - after > 3
     assert 0 < gone.float().sum(1).mean() < 10

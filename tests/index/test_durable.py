@@ -1,6 +1,7 @@
 """Durable: what returned is there after kill -9, one writer at a time, and readers beside a writer."""
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -459,7 +460,7 @@ def test_a_damaged_or_missing_journal_is_named(folder):
 def test_refuses_a_header_with_a_missing_key(folder, name):
     header = folders.read(folder)
     del header[name]
-    folders.storage.write_text(folder / "index.json", folders.json.dumps(header))
+    folders.storage.write_text(folder / "index.json", json.dumps(header))
     with pytest.raises(SpaceError, match=f"is damaged: .*{name}.*make the index again"):
         open_index(folder)
 

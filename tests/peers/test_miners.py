@@ -121,7 +121,7 @@ def test_angular(z, angle):
     """Theirs does not put the embeddings on the sphere, so here they are."""
     z = F.normalize(z)
     ours = triplets_of(
-        *angular(Cosine().score_all(z, z), *pair_masks(LABELS), angle=float(angle), kind="cosine")
+        *angular(Cosine().score_all(z, z), *pair_masks(LABELS), angle=float(angle), quantity="cosine")
     )
     assert ours == listed(*peers.AngularMiner(angle=angle)(z, LABELS))
     assert ours

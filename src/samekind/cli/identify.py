@@ -22,6 +22,7 @@ Level = Annotated[
 Windows = Annotated[
     float | None,
     typer.Option(
+        "--windows",
         metavar="SECONDS",
         help="Cut long sounds into windows of so many seconds, and say who is heard when.",
     ),
