@@ -1,0 +1,101 @@
+"""One run of the study, written down as one JSON."""
+
+import json
+import time
+from typing import Any
+
+import torch
+from about import chosen_plda, of_trials, scores_by
+from grid import UNTRAINED, Experiment
+from grids.running import Place, not_now
+from sets import JOINED, Parts, joined, parts_of
+from systems import run_of
+from torch import Tensor
+
+from samekind.data import Items, draw
+from samekind.evaluation import validation
+from samekind.inference import embed
+from samekind.similarities.adaptation import adapted, averaged
+from samekind.similarities.two_covariance import TwoCovariance
+from samekind.space import MetricSpace
+from samekind.storage import write_text
+from samekind.training import Run, build_space, train
+
+#: Validation items that choose the epoch: all pairs of them are scored after each.
+CHOOSING = 600
+
+
+def carry_out(experiment: Experiment, place: Place) -> str:
+    """Carry out the run, unless it is done or too late; says what happened."""
+    if (why := not_now(experiment, place)) is not None:
+        return why
+    parts = parts_of(experiment, place)
+    run = run_of(experiment, parts.train, place)
+    began = time.perf_counter()
+    space = _space(experiment, run, parts, place)
+    training = time.perf_counter() - began
+    measures = _measured(space.to(place.device), parts, trained=experiment.system not in UNTRAINED)
+    content = {
+        "variant": experiment.variant,
+        "seed": experiment.seed,
+        "run": None if experiment.system in UNTRAINED else run.to_dict(),
+        "speakers": {
+            "train": list(parts.train.classes),
+            "validation": list(parts.validation.classes),
+            "test": list(next(iter(parts.test.values())).classes),
+        },
+        "items": {"train": len(parts.train), **{name: len(items) for name, items in parts.test.items()}},
+        "measures": measures,
+        "seconds": {"training": training, "evaluation": time.perf_counter() - began - training},
+        "torch": torch.__version__,
+    }
+    write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
+    return ", ".join(
+        f"{condition} {kind} {values['EER']:.3f}"
+        for condition, kinds in measures.items()
+        for kind, values in kinds.items()
+    )
+
+
+def _space(experiment: Experiment, run: Run, parts: Parts, place: Place) -> MetricSpace:
+    """The space at its best epoch; of an untrained system with fresh weights."""
+    if experiment.system in UNTRAINED:
+        torch.manual_seed(run.seed)
+        return build_space(run, parts.train).eval()
+    folder = place.work / ("trials" if place.quick else "runs") / experiment.name
+    few = draw(parts.validation, most=CHOOSING, seed=0)
+    validate = validation(few, run.validate, watch=run.watch)
+    return train(run, parts.train, folder=folder, validate=validate, device=place.device)
+
+
+def _measured(space: MetricSpace, parts: Parts, *, trained: bool) -> dict[str, dict[str, dict[str, float]]]:
+    """For each condition and score the measures of all pairs of test items, calibrated by those of the
+    clean validation items of the same length. PLDA is fitted to the training items.
+    """
+    train, held_out = (embed(space, items.inputs) for items in (parts.train, parts.validation))
+    plda = chosen_plda(train, parts.train, held_out, parts.validation)
+    models = {"PLDA": plda, **_brought(space, plda, parts)}
+    kinds = space.kinds if trained else ("cosine",)
+    single = draw(parts.validation, most=CHOOSING, seed=0)
+    several = joined(single)
+    measured: dict[str, dict[str, dict[str, float]]] = {}
+    for condition, items in parts.test.items():
+        measured[condition] = {}
+        calibration = several if condition.startswith(str(JOINED)) else single
+        for name in (*kinds, *models):
+            by: Any = models.get(name, name)
+            fitted, asked = (_trials(space, some, by) for some in (calibration, items))
+            measured[condition][name] = of_trials(*asked, fitted=fitted)
+    return measured
+
+
+def _brought(space: MetricSpace, plda: TwoCovariance, parts: Parts) -> dict[str, TwoCovariance]:
+    """PLDA in another room: averaged with one of labelled items there, and adapted without their labels."""
+    if parts.new is None:
+        return {}
+    z = embed(space, parts.new.inputs)
+    return {"PLDA, averaged": averaged(plda, z, parts.new.labels), "PLDA, adapted": adapted(plda, z)}
+
+
+def _trials(space: MetricSpace, items: Items, by: Any) -> tuple[Tensor, Tensor]:
+    return scores_by(space, embed(space, items.inputs), items.labels, by)

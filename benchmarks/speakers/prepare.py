@@ -1,0 +1,89 @@
+"""The features that the study trains and scores by: of the sounds as they are, and twice with noise.
+
+    python benchmarks/speakers/prepare.py --data DIR --out FEATURES
+
+DIR holds speakers60.zip and noise.zip. Writes clean.npz, noisy-train.npz and noisy-test.npz, each with 30
+cepstra of frames with a voice, in 16 bits, and the recording room of each speaker as its domain. The noise
+of the last two is of different kinds: every other class of noise.zip.
+"""
+
+import argparse
+import json
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
+
+from samekind.acoustics import as_samples
+from samekind.augmentations import Noise
+from samekind.data import Items, open_data, scaled
+from samekind.encoders import FrontEnd, XVector
+from samekind.inference import sound_features, write_sounds
+
+#: Rooms as meta.json spells them, and as they are.
+SPELT = {"vr-romm": "vr-room"}
+#: The parts of the noise, and the seed of each.
+NOISES = {"train": 0, "test": 1}
+
+
+def prepare(data: Path, out: Path) -> None:
+    """Write the files that are not there yet."""
+    out.mkdir(parents=True, exist_ok=True)
+    items: Items | None = None
+    for name in ("clean", *(f"noisy-{part}" for part in NOISES)):
+        if (out / f"{name}.npz").exists():
+            continue
+        items = items or _speakers(data / "speakers60.zip")
+        part = name.partition("-")[2]
+        with TemporaryDirectory() as folder:
+            if part:
+                unpack_noise(data / "noise.zip", part, Path(folder))
+            sounds = _with_noise(items, folder, seed=NOISES[part]) if part else items
+            front_end = FrontEnd(encoder=XVector(width=1, last_width=1, dimension=1))
+            write_sounds(out / f"{name}.npz", sound_features(front_end, sounds))
+        print(f"{name}.npz: {(out / f'{name}.npz').stat().st_size / 2**20:.0f} MiB", flush=True)
+
+
+def _speakers(archive: Path) -> Items:
+    """All sounds of the archive, with the room of their speaker as domain."""
+    items = open_data(archive)
+    with zipfile.ZipFile(archive) as opened:
+        name = next(name for name in opened.namelist() if name.endswith("meta.json"))
+        about = json.loads(opened.read(name))
+    rooms = [about[speaker]["recordingroom"].lower() for speaker in items.classes]
+    rooms = [SPELT.get(room, room) for room in rooms]
+    names = tuple(sorted(set(rooms)))
+    places = torch.tensor([names.index(room) for room in rooms])
+    return replace(items, domains=places[items.labels], domain_names=names)
+
+
+def unpack_noise(archive: Path, part: str, folder: Path) -> None:
+    """The clips of every other class of noise, of the first class on for "train"."""
+    with zipfile.ZipFile(archive) as opened:
+        clips = [name for name in opened.namelist() if not name.endswith("/")]
+        classes = sorted({Path(name).parent.name for name in clips})
+        wanted = set(classes[list(NOISES).index(part) :: len(NOISES)])
+        opened.extractall(folder, [name for name in clips if Path(name).parent.name in wanted])
+
+
+def _with_noise(items: Items, folder: str, *, seed: int) -> Items:
+    """Every sound with noise, at a signal-to-noise ratio of 15, 10, 5 or 0 dB."""
+    noise, generator = Noise(folder=folder, probability=1.0), torch.Generator().manual_seed(seed)
+    batches = []
+    for start in range(0, len(items), 500):
+        batches += list(as_samples(noise(scaled(items.inputs[start : start + 500]), generator=generator)))
+    longest = max(sound.shape[-1] for sound in batches)
+    inputs = torch.stack(
+        [torch.nn.functional.pad(sound, (0, longest - sound.shape[-1]), value=-32768) for sound in batches]
+    )
+    return replace(items, inputs=inputs, source=None)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="prepare", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    arguments = parser.parse_args()
+    prepare(arguments.data, arguments.out)

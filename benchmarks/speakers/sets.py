@@ -1,0 +1,109 @@
+"""The items of a run: features of sounds, by speaker into those to train on, to choose by and to test."""
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from grid import FOLDS, HALVES, ROOMS, Experiment
+from grids.running import Place
+
+from samekind.acoustics import lengths_of, padded
+from samekind.data import Items, open_data
+
+#: So many utterances become one, and the seed of which.
+JOINED, JOINING = 5, 0
+#: A trial has so many utterances of each speaker.
+QUICK_ITEMS = 20
+#: The room of the training, and the one that is tested.
+HOME, AWAY = "vr-room", "kino"
+
+
+class Parts(NamedTuple):
+    """Training and validation items, test items by condition, and labelled items of a new room."""
+
+    train: Items
+    validation: Items
+    test: dict[str, Items]
+    new: Items | None = None
+
+
+def parts_of(experiment: Experiment, place: Place) -> Parts:
+    """The items of a run; no speaker is in two parts."""
+    clean = _items(place, "clean")
+    if experiment.system == ROOMS:
+        return _rooms(experiment, clean)
+    dealt = _shuffled(list(clean.classes))
+    fold = experiment.fold
+    test, validation = (dealt[number % FOLDS :: FOLDS] for number in (fold, fold + 1))
+    train = clean.only([name for name in dealt if name not in {*test, *validation}])
+    if experiment.system == "speaker-noisy":
+        train = _both(train, _items(place, "noisy-train").only(train.classes))
+    spoken = {"clean": clean.only(test), "noise": _items(place, "noisy-test").only(test)}
+    return Parts(train, clean.only(validation), _conditions(spoken))
+
+
+def _rooms(experiment: Experiment, clean: Items) -> Parts:
+    """Speakers of one room to train on and, every sixth, to choose by; halves of those of the other to adapt
+    with and to test.
+    """
+    assert clean.domains is not None
+    rooms = {
+        name: clean.domain_names[int(clean.domains[clean.labels == label][0])]
+        for label, name in enumerate(clean.classes)
+    }
+    home, away = (_shuffled([name for name in rooms if rooms[name] == room]) for room in (HOME, AWAY))
+    new, test = (away[(experiment.fold + turn) % HALVES :: HALVES] for turn in (1, 0))
+    train = clean.only([name for place, name in enumerate(home) if place % FOLDS])
+    return Parts(train, clean.only(home[::FOLDS]), _conditions({"clean": clean.only(test)}), clean.only(new))
+
+
+def _conditions(spoken: dict[str, Items]) -> dict[str, Items]:
+    """Single utterances, and several joined."""
+    return {f"1 digit, {name}": items for name, items in spoken.items()} | {
+        f"{JOINED} digits, {name}": joined(items) for name, items in spoken.items()
+    }
+
+
+def joined(items: Items, count: int = JOINED) -> Items:
+    """Utterances of a speaker one after the other, ``count`` at a time; each is used once."""
+    assert isinstance(items.inputs, torch.Tensor)
+    generator, lengths = torch.Generator().manual_seed(JOINING), lengths_of(items.inputs).tolist()
+    sounds, labels = [], []
+    for label in range(len(items.classes)):
+        members = (items.labels == label).nonzero().flatten()
+        members = members[torch.randperm(len(members), generator=generator)]
+        for some in members.split(count):
+            if len(some) == count:
+                parts = [items.inputs[place, :, : lengths[place]] for place in some.tolist()]
+                sounds.append(torch.cat(parts, dim=1))
+                labels.append(label)
+    return Items(padded(sounds), torch.tensor(labels), items.classes, items.name, reader=items.reader)
+
+
+def _both(one: Items, other: Items) -> Items:
+    """The items of two sets with the same classes."""
+    inputs = padded([*one.inputs, *other.inputs])
+    return Items(inputs, torch.cat([one.labels, other.labels]), one.classes, one.name, reader=one.reader)
+
+
+def _shuffled(names: list[str]) -> list[str]:
+    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
+    return [names[place] for place in order.tolist()]
+
+
+def _items(place: Place, name: str) -> Items:
+    items = _opened(place.data / f"{name}.npz")
+    if place.quick:
+        firsts = [
+            (items.labels == label).nonzero().flatten()[:QUICK_ITEMS] for label in range(len(items.classes))
+        ]
+        items = items.take(torch.cat(firsts))
+    return items
+
+
+@cache
+def _opened(path: Path) -> Items:
+    items = open_data(path)
+    return replace(items, inputs=items.inputs[:].float(), source=None)

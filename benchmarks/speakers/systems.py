@@ -1,0 +1,55 @@
+"""The run of each system: the recipes, all with the same network, batches, steps and schedule."""
+
+from dataclasses import replace
+
+from grid import Experiment
+from grids.running import Place
+
+from samekind.data import Items
+from samekind.recipes import RECIPES
+from samekind.training import Part, Run, Schedule
+
+#: Passes over the utterances of the training; over as many with noise besides, half of them.
+EPOCHS, QUICK_EPOCHS = 40, 1
+#: Steps of the warm-up: one of the three that the paper tried. A run has about 2,700 steps.
+WARMUP = 500
+#: Digits are short: up to a second of each.
+CHUNK = Part("RandomChunk", {"seconds": 1.0, "least": 0.5})
+QUICK = ("width=16", "last_width=24", "dimension=32")
+#: Mean and deviation of the features.
+STATISTICS = Part("FrontEnd", {"encoder": {"name": "FrameStatistics"}})
+
+
+def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
+    """The run of a system; of an untrained one only the space counts."""
+    speaker = RECIPES["speaker"](items)
+    run = _base(experiment.system, items, speaker)
+    epochs = EPOCHS // 2 if experiment.system == "speaker-noisy" else EPOCHS
+    changes = tuple(part for part in run.augment if part.name != CHUNK.name)
+    run = replace(
+        run,
+        batches=speaker.batches,
+        optimiser=speaker.optimiser,
+        schedule=Schedule("inverse-square-root", warmup=WARMUP),
+        epochs=QUICK_EPOCHS if place.quick else epochs,
+        seed=experiment.seed,
+        augment=(*changes, CHUNK),
+        watch="eer best",
+        tf32=True,
+        precision="32-true",
+    )
+    if place.quick and experiment.system != "statistics":
+        run = run.override([f"space.encoder.encoder.{setting}" for setting in QUICK])
+    return run
+
+
+def _base(system: str, items: Items, speaker: Run) -> Run:
+    """The recipe of a system, with the network of "speaker"."""
+    if system in RECIPES:
+        run = RECIPES[system](items)
+        return run if system != "triplet" else _with_encoder(run, speaker.space.encoder)
+    return _with_encoder(speaker, STATISTICS) if system == "statistics" else speaker
+
+
+def _with_encoder(run: Run, encoder: Part) -> Run:
+    return replace(run, space=replace(run.space, encoder=encoder))
