@@ -19,6 +19,7 @@ from samekind.storage import write_text
 from samekind.training import Run, build_space
 from samekind.training.acceleration import batches_on
 from samekind.training.build import build_sampler
+from samekind.training.class_tree import turn_prototypes
 from samekind.training.fabric import Fabric, current, launch
 from samekind.training.learner import Learner
 
@@ -86,6 +87,7 @@ def _taught(
     are those of `samekind.training.train`; there are no checkpoints, as a run takes seconds.
     """
     space = build_space(run, items)
+    turn_prototypes(space, items)
     sampler = build_sampler(run, items.labels.cpu())
     learner = Learner(run, space, items, fabric, batches=len(sampler))
     number, epochs = 0, []

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
-from samekind.recipes.proxies import PROXIES
+from samekind.recipes.proxies import BY_TREE, PROXIES
 
 Data = Literal["plankton", "birds"]
 DATA: tuple[Data, ...] = get_args(Data)
@@ -14,6 +14,8 @@ UNTRAINED = ("random", "pretrained", "input")
 PAPER = tuple(PROXIES)
 MAIN = ("softmax", "norm-face", "norm-face-dynamic", "norm-face-mds", "proxy-dr", "proxy-dr-dynamic")
 MAIN += ("proxy-dr-ema", "proxy-dr-mds", "corr")
+#: Proxies laid out by the tree and turned towards the classes; ours.
+TURNED = tuple(BY_TREE)
 #: What else goes by a tree, and other spaces; run last. "proxy-dr-published" has the dynamic scale of the
 #: authors' code.
 OTHERS = ("hxe", "soft-labels", "conditional", "distortion", "corr-exact", "hyperspherical", "euclidean")
@@ -46,6 +48,7 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     if quick:
         return [Experiment(data, system, 0) for data in DATA for system in QUICK[data]]
     systems: list[tuple[Data, tuple[str, ...]]] = [("birds", MAIN), ("plankton", PAPER)]
+    systems += [(data, TURNED) for data in DATA]
     systems += [(data, UNTRAINED) for data in DATA] + [("plankton", OTHERS)]
     return [
         Experiment(data, system, seed) for data, names in systems for system in names for seed in range(seeds)

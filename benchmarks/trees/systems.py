@@ -6,7 +6,7 @@ from grid import Data, Experiment
 from grids.running import Place
 
 from samekind.data import Items
-from samekind.recipes.proxies import PROXIES
+from samekind.recipes.proxies import BY_TREE, PROXIES
 from samekind.training import Batches, Optimiser, Part, Penalty, Run, Schedule, Term
 
 EPOCHS: dict[Data, int] = {"birds": 8, "plankton": 12}
@@ -43,8 +43,9 @@ def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
 
 def _base(system: str, items: Items) -> Run:
     """The recipe of a system, changed where it is none of the paper's."""
-    if system in PROXIES:
-        return PROXIES[system](items)
+    for recipes in (PROXIES, BY_TREE):
+        if system in recipes:
+            return recipes[system](items)
     norm_face, corr = PROXIES["norm-face"](items), PROXIES["corr"](items)
     match system:
         case "random" | "pretrained":

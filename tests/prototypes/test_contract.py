@@ -21,6 +21,7 @@ OTHER = {
     "counts": [2, 0, 7],
     "dimension": DIMENSION,
     "initial": "uniform",
+    "orientation": "means",
     "layout": "mds",
     "momentum": 0.5,
     "pooling": "max",

@@ -57,5 +57,17 @@ def test_stay_where_they_are_without_a_layout():
 def test_refuse_another_layout():
     with pytest.raises(SettingError, match='"random", "mds" or "exact"; got "circle"'):
         FixedProxies(["dog"], dimension=4, layout="circle")
+    with pytest.raises(SettingError, match='"free" or "means"; got "north"'):
+        FixedProxies(["dog"], dimension=4, orientation="north")
     with pytest.raises(SettingError, match="beta must be a positive number"):
         FixedProxies(["dog"], dimension=4, beta=-1.0)
+
+
+def test_are_turned_towards_means_only_if_they_are_to_be():
+    means = torch.tensor([[0.0, 3.0], [2.0, 0.0]])
+    for orientation, moves in (("free", False), ("means", True)):
+        proxies = FixedProxies(["dog", "cat"], dimension=2, orientation=orientation)
+        proxies.assign(["dog", "cat"], torch.eye(2)[:, None])
+        proxies.turn(means)
+        expected = [[0.0, 1.0], [1.0, 0.0]] if moves else [[1.0, 0.0], [0.0, 1.0]]
+        torch.testing.assert_close(proxies.vectors[:, 0], torch.tensor(expected))

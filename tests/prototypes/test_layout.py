@@ -8,7 +8,13 @@ import torch
 from scipy.stats import spearmanr
 
 from samekind.errors import SettingError
-from samekind.prototypes.layout import exact_directions, multidimensional_scaling, stress, wanted_chords
+from samekind.prototypes.layout import (
+    exact_directions,
+    multidimensional_scaling,
+    stress,
+    turned,
+    wanted_chords,
+)
 from samekind.taxonomy import Tree, tree_of_paths
 
 CIFAR100 = Path(__file__).parents[1] / "taxonomy" / "cifar100_taxonomy.csv"
@@ -120,3 +126,42 @@ def test_refuses_what_has_no_directions():
         exact_directions(torch.zeros(2, 2), dimension=4)
     with pytest.raises(SettingError, match="beta must be a positive number"):
         wanted_chords(torch.zeros(1), beta=0.0)
+
+
+def test_turned_directions_keep_their_angles_and_come_nearer():
+    tree, names = small_tree()
+    directions = exact_directions(tree.lcs_distances(names), dimension=9)
+    means = torch.randn(6, 9, generator=torch.Generator().manual_seed(0))
+    nearer = turned(directions, means)
+    torch.testing.assert_close(nearer @ nearer.T, directions @ directions.T)
+    means = torch.nn.functional.normalize(means, dim=1)
+    assert (nearer * means).sum() > (directions * means).sum() + 1
+
+
+def test_directions_that_were_turned_away_are_turned_back():
+    directions = torch.nn.functional.normalize(
+        torch.randn(4, 6, generator=torch.Generator().manual_seed(1)), dim=1
+    )
+    rotation, _ = torch.linalg.qr(torch.randn(6, 6, generator=torch.Generator().manual_seed(2)))
+    torch.testing.assert_close(turned(directions @ rotation, 3 * directions), directions)
+
+
+def test_no_turn_has_a_higher_sum_of_cosines():
+    """In the plane every turn and reflection can be tried."""
+    generator = torch.Generator().manual_seed(3)
+    directions, means = (
+        torch.nn.functional.normalize(torch.randn(5, 2, generator=generator), dim=1) for _ in range(2)
+    )
+    best = -math.inf
+    for angle in torch.linspace(0, 2 * math.pi, 721):
+        for sign in (1.0, -1.0):
+            cos, sin = angle.cos(), angle.sin()
+            turn = torch.stack([torch.stack([cos, -sin * sign]), torch.stack([sin, cos * sign])])
+            best = max(best, float((directions @ turn * means).sum()))
+    assert float((turned(directions, means) * means).sum()) == pytest.approx(best, abs=1e-3)
+
+
+def test_a_class_without_items_has_no_say_in_the_turn():
+    directions = torch.eye(3)
+    means = torch.tensor([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    torch.testing.assert_close(turned(directions, means)[:2], means[:2])

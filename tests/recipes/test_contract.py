@@ -12,7 +12,7 @@ from samekind.data import Items, clusters
 from samekind.evaluation import validation
 from samekind.prototypes import fixed_proxies, layout
 from samekind.recipes.few_shot import FEW_SHOT
-from samekind.recipes.proxies import OTHER_SPACES, PROXIES
+from samekind.recipes.proxies import BY_TREE, OTHER_SPACES, PROXIES
 from samekind.recipes.speakers import SPEAKERS
 from samekind.recipes.unseen import UNSEEN
 from samekind.taxonomy import Tree
@@ -28,7 +28,7 @@ SHAPES = [(6,), (1, 8, 8), (1, 28, 28), (3, 32, 32), (3, 64, 64)]
 TRAINED = ("prototypical", "triplet", "verification", "unseen-triplet-energy", "unseen-angular-soft-adv")
 TRAINED += ("unseen-proxy-nca-adapt-adv", "softmax", "norm-face-ema-dynamic", "proxy-dr-dynamic", "proto-dr")
 #: The functions that are behind several recipes.
-FAMILIES = {"few_shot": FEW_SHOT, "proxies": {**PROXIES, **OTHER_SPACES}, "unseen": UNSEEN}
+FAMILIES = {"few_shot": FEW_SHOT, "proxies": {**PROXIES, **BY_TREE, **OTHER_SPACES}, "unseen": UNSEEN}
 FAMILIES |= {"speakers": SPEAKERS}
 
 
@@ -63,7 +63,7 @@ def few_steps(monkeypatch):
 @pytest.mark.parametrize("name", recipes.RECIPES)
 @pytest.mark.usefixtures("few_steps")
 def test_a_run_can_be_written_down_and_built(name):
-    for shape in SHAPES if name not in PROXIES else SHAPES[::4]:
+    for shape in SHAPES if name not in FAMILIES["proxies"] else SHAPES[::4]:
         run = recipes.RECIPES[name](shape)
         assert run.recipe == name
         assert Run.from_dict(json.loads(json.dumps(run.to_dict()))) == run

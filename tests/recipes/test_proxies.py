@@ -1,6 +1,7 @@
 """The recipes with one proxy for each class: the grid of the paper, and one step of each classifier."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -10,7 +11,7 @@ from samekind.errors import SettingError
 from samekind.evaluation import evaluate
 from samekind.inference import embed, search
 from samekind.recipes import RECIPES, fit, proxies
-from samekind.recipes.proxies import OTHER_SPACES, PROXIES
+from samekind.recipes.proxies import BY_TREE, OTHER_SPACES, PROXIES
 from samekind.taxonomy import Tree
 from samekind.training import RunFolder, build_space
 from samekind.training.context import Context
@@ -47,6 +48,16 @@ def test_what_an_option_changes(classifier):
     for run in runs:
         assert run.terms == runs[0].terms
         assert (run.optimiser.rate, run.batches.arguments["size"], run.epochs) == (1e-4, 32, 50)
+
+
+@pytest.mark.parametrize("name", BY_TREE)
+def test_proxies_by_the_tree_differ_from_the_papers_in_their_orientation_alone(name):
+    classifier = name.removesuffix("-tree")
+    ours = RECIPES[name](SHAPE)
+    paper = RECIPES["corr" if classifier == "corr" else f"{classifier}-mds"](SHAPE)
+    assert ours.space.prototypes.arguments == {"layout": "mds", "orientation": "means"}
+    same = replace(ours.space, prototypes=paper.space.prototypes)
+    assert replace(ours, recipe=paper.recipe, space=same) == paper
 
 
 @pytest.mark.parametrize(

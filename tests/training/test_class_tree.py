@@ -8,6 +8,8 @@ import torch
 
 from samekind import losses
 from samekind.errors import SettingError
+from samekind.inference import embed
+from samekind.prototypes import class_means
 from samekind.taxonomy import Tree
 from samekind.training import Part, Penalty, Term, build_space, train
 from samekind.training.class_tree import TWO, class_tree
@@ -84,3 +86,23 @@ def test_fixed_proxies_are_placed_by_the_tree(run, items, with_tree, layout):
 def test_two_classes_are_a_tree():
     shares = losses.hxe(torch.zeros(2, 2), torch.eye(2).bool(), ~torch.eye(2).bool(), lineage=TWO.lineage)
     assert shares.shape == (2,)
+
+
+@pytest.mark.parametrize("orientation", ["free", "means"])
+def test_placed_proxies_face_the_untrained_means_where_the_run_says_so(
+    run, with_tree, validate, tmp_path, orientation
+):
+    """Fixed proxies do not move in training, so what is saved is what the first step saw."""
+    part = {"name": "FixedProxies", "layout": "mds", "orientation": orientation}
+    changed = dataclasses.replace(by_tree(run, "corr"), epochs=1).update({"space": {"prototypes": part}})
+    torch.manual_seed(changed.seed)
+    untrained = build_space(changed, with_tree)
+    z = torch.nn.functional.normalize(embed(untrained, with_tree.inputs), dim=1)
+    means = torch.nn.functional.normalize(class_means(z, with_tree.labels, 4)[0], dim=1)
+    space = train(changed, with_tree, folder=tmp_path, validate=validate, device="cpu")
+    before, after = untrained.prototypes.vectors[:, 0], space.prototypes.vectors[:, 0]
+    torch.testing.assert_close(after @ after.T, before @ before.T, atol=1e-5, rtol=0)
+    gain = float(((after - before) * means).sum())
+    assert gain > 0.1 if orientation == "means" else gain == 0
+    again = train(changed, with_tree, folder=tmp_path, validate=validate, device="cpu")
+    assert torch.equal(again.prototypes.vectors[:, 0], after)  # a run that goes on is not turned again

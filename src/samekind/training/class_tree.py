@@ -4,11 +4,18 @@ from typing import NamedTuple, Self
 
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
+from samekind.data import Items
+from samekind.data.drawing import draw
 from samekind.errors import SettingError
+from samekind.inference import embed
 from samekind.losses.lineage import Lineage
+from samekind.prototypes import class_means
 from samekind.space import MetricSpace
 
+#: Of so many training items, at most, the means of the classes are computed before training.
+MOST_TURNED_BY = 5_000
 #: How a user gives a run its tree.
 GIVE = "name its file: taxonomy in the data settings, or --taxonomy FILE"
 
@@ -51,3 +58,15 @@ def place_prototypes(space: MetricSpace) -> None:
                 f"data lack; {GIVE}"
             )
         part.prototypes.place(space.tree)  # type: ignore[union-attr]
+
+
+def turn_prototypes(space: MetricSpace, items: Items) -> None:
+    """Turn the prototypes of a space towards the mean embeddings of these items, where they are to be turned;
+    to be called before the first step.
+    """
+    if getattr(space.prototypes, "orientation", "free") == "free":
+        return
+    some = draw(items, most=MOST_TURNED_BY)
+    z = normalize(embed(space, some.inputs), dim=1)
+    means, _ = class_means(z, some.labels.cpu(), len(space.classes))
+    space.prototypes.turn(means)  # type: ignore[operator]

@@ -27,6 +27,7 @@ from samekind.training.checkpoints import (
     save_checkpoint,
     set_random_states,
 )
+from samekind.training.class_tree import turn_prototypes
 from samekind.training.fabric import Fabric, current, launch
 from samekind.training.health import spread_of, trouble
 from samekind.training.learner import Learner
@@ -268,6 +269,7 @@ class Trainer:
         """Go on from the last checkpoint, or begin if there is none."""
         saved = self.folder.resume(self.run, self.data, split, tree=self.tree)
         if saved is None:
+            turn_prototypes(self.space, self.items)
             self.folder.begin(self.run, split)
             return
         self.learner.load_state_dict(saved["states"])
