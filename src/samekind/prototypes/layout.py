@@ -81,7 +81,8 @@ def turned(directions: Tensor, means: Tensor) -> Tensor:
     A class whose mean is 0, for want of items, has no say.
     """
     left, _, right = torch.linalg.svd(directions.double().T @ F.normalize(means.double(), dim=1))
-    return (directions.double() @ left @ right).to(directions)
+    rotation: Tensor = left @ right
+    return (directions.double() @ rotation).to(directions)
 
 
 def _difference(points: Tensor, wanted: Tensor) -> Tensor:

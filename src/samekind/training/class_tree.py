@@ -69,4 +69,4 @@ def turn_prototypes(space: MetricSpace, items: Items) -> None:
     some = draw(items, most=MOST_TURNED_BY)
     z = normalize(embed(space, some.inputs), dim=1)
     means, _ = class_means(z, some.labels.cpu(), len(space.classes))
-    space.prototypes.turn(means)  # type: ignore[operator]
+    space.prototypes.turn(means)  # type: ignore[attr-defined]
