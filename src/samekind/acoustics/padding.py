@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-#: The sample that marks padding among 16-bit samples, and the largest that a sound can have.
-PAD, LARGEST = -32768, 32767
+from samekind.decoding.waves import LARGEST
+from samekind.decoding.waves import PAD as PAD
+from samekind.tracing import exporting
 
 
 def as_samples(x: Tensor) -> Tensor:
@@ -62,8 +63,8 @@ def repeated(x: Tensor, lengths: Tensor, least: int) -> tuple[Tensor, Tensor]:
     """Sounds (n, channels, time) and lengths (n,); those shorter than ``least`` steps are repeated from their
     start until they have as many.
     """
-    steps = max(least, x.shape[-1])
-    if not len(x) or int(lengths.min()) >= least:
+    steps = torch.sym_max(least, x.shape[-1]) if exporting() else max(least, x.shape[-1])
+    if not exporting() and (not len(x) or int(lengths.min()) >= least):
         return x, lengths
     places = torch.arange(steps, device=x.device) % lengths[:, None].clamp(min=1)
     long = lengths[:, None] >= least

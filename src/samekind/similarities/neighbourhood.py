@@ -210,8 +210,8 @@ class _Levelled(nn.Module):
         self.scale = similarity.scale
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        scores = self.similarity(a[:, :-2], b[:, :-2])
-        return scores * (a[:, -2] + b[:, -2]) - a[:, -1] - b[:, -1]
+        scores = self.similarity(a[..., :-2], b[..., :-2])
+        return scores * (a[..., -2] + b[..., -2]) - a[..., -1] - b[..., -1]
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         scores = self.similarity.score_all(a[:, :-2], b[:, :-2])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 from samekind.data import ImageReader, write_image
-from samekind.data.media.pixels import decode, heading, reason, refit
+from samekind.decoding.pixels import decode, heading, reason, refit
 from samekind.errors import DataError
 
 ORIENTATION = 0x0112  # the EXIF tag
