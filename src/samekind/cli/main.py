@@ -22,6 +22,7 @@ from samekind.cli.dynamics import dynamics
 from samekind.cli.embed import embed
 from samekind.cli.enroll import enroll
 from samekind.cli.evaluate import evaluate
+from samekind.cli.export import export
 from samekind.cli.identify import identify
 from samekind.cli.index import index
 from samekind.cli.info import info
@@ -69,6 +70,7 @@ for command in (
     tree,
     info,
     draw,
+    export,
 ):
     app.command()(command)
 app.add_typer(index, name="index")

@@ -58,4 +58,5 @@ class Decision:
         if not 0 < prior < 1:
             raise SettingError(f"expected a prior between 0 and 1, got {prior}")
         slope, offset = self.calibration
-        return slope * scores + (offset + math.log(prior / (1 - prior)))
+        odds: Scores = slope * scores + (offset + math.log(prior / (1 - prior)))
+        return odds

@@ -19,6 +19,7 @@ from samekind.questions.embed import embed
 from samekind.questions.enroll import enroll, enroll_classes, remove_class
 from samekind.questions.evaluate import evaluate_items, evaluate_run, evaluate_trials
 from samekind.questions.evaluate_against import evaluate_against
+from samekind.questions.export import export
 from samekind.questions.identify import identify
 from samekind.questions.identify_windows import identify_windows
 from samekind.questions.index import add_to_index, build_index, index_info, remove_from_index
@@ -53,6 +54,7 @@ __all__ = [
     "evaluate_items",
     "evaluate_run",
     "evaluate_trials",
+    "export",
     "identify",
     "identify_windows",
     "index_info",
