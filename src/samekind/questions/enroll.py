@@ -8,6 +8,7 @@ from typing import Any
 from samekind.data import Collection
 from samekind.data.words import spelt_as
 from samekind.errors import DataError, SettingError, SpaceError
+from samekind.questions.embedded import Embedded, vectors_of
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
 from samekind.space import MetricSpace
@@ -77,7 +78,7 @@ def spelt_names(space: MetricSpace, names: Sequence[str], *, replace: bool) -> l
 def enroll(
     space: MetricSpace,
     name: str,
-    items: Collection,
+    items: Collection | Embedded,
     *,
     replace: bool = False,
     under: str | None = None,
@@ -92,7 +93,7 @@ def enroll(
     done = "replaced" if name in space.classes else "added"
     if under is not None and space.tree is not None:
         space.tree.place(under)  # an unknown node is refused before the items are embedded
-    z = embedded(space, items.inputs, title="enrol", progress=progress)
+    z = vectors_of(space, items, title="enrol", progress=progress)
     space.enroll(name, z, replace=replace, under=under)
     above = space.tree.parent(name) if space.tree is not None else None
     several, stale = _several_labels(name, items.labels), _stale(space, name, done)
