@@ -8,7 +8,10 @@ const STEPS = 12;
 
 export const DOUBTS = Array.from({ length: STEPS }, (_, i) => mixed(i / (STEPS - 1)));
 
-export const classColour = (label) => CLASSES[((label % CLASSES.length) + CLASSES.length) % CLASSES.length];
+// Without a label: the last colour, a grey.
+export const colourPlace = (label) => (label < 0 ? CLASSES.length - 1 : label % CLASSES.length);
+
+export const classColour = (label) => CLASSES[colourPlace(label)];
 
 function mixed(share) {
   const parts = SURE.map((value, i) => Math.round(value + share * (DOUBTFUL[i] - value)));

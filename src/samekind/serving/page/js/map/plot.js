@@ -3,7 +3,7 @@
 import createScatterplot from "../../vendor/regl-scatterplot.js";
 import { element } from "../dom.js";
 import { colour } from "../theme.js";
-import { CLASSES, DOUBTS } from "./colours.js";
+import { CLASSES, colourPlace, DOUBTS } from "./colours.js";
 
 const SMALL = 5000; // with more points than this, each is smaller
 const STEP = 0.2; // how far an arrow moves the map
@@ -41,7 +41,7 @@ export class Plot {
     const byClass = what === "class";
     const { x, y, label, doubt } = this.points;
     this.plot.set({ pointColor: byClass ? CLASSES : DOUBTS });
-    const category = byClass ? label.map((value) => value % CLASSES.length) : doubt.map((value) => Math.round(value * (DOUBTS.length - 1)));
+    const category = byClass ? label.map(colourPlace) : doubt.map((value) => Math.round(value * (DOUBTS.length - 1)));
     await this.plot.draw({ x, y, category }, { zDataType: "categorical", preventFilterReset: true });
   }
 

@@ -1,10 +1,13 @@
 // The points of the map, as /map answers them, in the square from -1 to 1.
 
+// The place of "no label" among the labels.
+export const NONE = -1;
+
 export class Points {
   constructor({ ids, x, y, label, labels, doubt }) {
-    const columns = [numbers(x), numbers(y)].map(([...values]) => values);
-    Object.assign(this, { ids, labels, label: [...numbers(label)], doubt: doubt ? [...numbers(doubt)] : null });
-    [this.x, this.y] = squared(columns);
+    Object.assign(this, { ids, labels, doubt: doubt?.some((value) => value !== null) ? doubt.map((value) => value ?? 0) : null });
+    this.label = label.map((value) => value ?? NONE);
+    [this.x, this.y] = squared([x, y]);
   }
 
   get length() { return this.ids.length; }
@@ -31,13 +34,6 @@ export class Points {
     for (let place = 0; place < this.length; place++) if (holds(place)) places.push(place);
     return places;
   }
-}
-
-// A list of numbers, or the bytes of float32 as base64.
-function numbers(column) {
-  if (typeof column !== "string") return column;
-  const bytes = Uint8Array.from(atob(column), (letter) => letter.charCodeAt(0));
-  return new Float32Array(bytes.buffer);
 }
 
 // Both axes by the same factor: distances keep their meaning.

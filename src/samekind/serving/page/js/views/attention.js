@@ -19,7 +19,7 @@ function make(space) {
 }
 
 async function looked(file, info) {
-  const { blob, headers } = await call("/attention", { method: "POST", form: { file }, as: "blob" });
+  const { blob, headers } = await call("/attention", { method: "POST", form: { files: file }, as: "blob" });
   const name = headers.get("X-Class");
   const words = name ? `It was taken for ${decodeURIComponent(name)}.` : "";
   speak(`The overlay is drawn. ${words}`);

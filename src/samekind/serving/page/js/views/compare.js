@@ -38,7 +38,7 @@ function make(space) {
 }
 
 const withoutThreshold = () =>
-  nothing("This space has no threshold yet", "A threshold says from which score on two items are the same. It is fitted on labelled items that the training did not see.", "samekind calibrate SPACE --data FOLDER");
+  nothing("This space has no threshold yet", "A threshold says from which score on two items are the same. It is fitted on labelled items that the training did not see.", "samekind calibrate SPACE FOLDER");
 
 async function compared(first, second, kind, prior) {
   const result = await call("/compare", { method: "POST", query: { kind, prior }, form: { first, second } });

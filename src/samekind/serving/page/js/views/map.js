@@ -18,16 +18,28 @@ function make(space) {
   const { info } = space;
   if (!info.gallery) {
     return { element: nothing("There is no gallery yet", "The map shows the items of a gallery. Make one from a folder, and start the server with it.",
-      `samekind index build FOLDER --space ${info.name} --out INDEX\nsamekind serve ${info.name} --index INDEX`) };
+      "samekind index build SPACE FOLDER --out INDEX\nsamekind serve SPACE --index INDEX") };
   }
   const answer = new Answer();
   const sheet = { current: null };
   answer.show(async () => {
-    sheet.current = new Sheet(new Points(await call("/map")));
+    sheet.current = new Sheet(new Points(await laidOut()));
     requestAnimationFrame(() => sheet.current.start());
     return sheet.current.element;
   }, "Laying out the map … a large gallery takes a minute the first time.");
   return { element: answer.element, shown: () => sheet.current?.plot.resized() };
+}
+
+// A large map takes the server some minutes; until then it says when to ask again.
+async function laidOut() {
+  for (;;) {
+    try {
+      return await call("/map");
+    } catch (error) {
+      if (error.status !== 503 || !error.wait) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 1000 * error.wait));
+    }
+  }
 }
 
 class Sheet {

@@ -15,7 +15,7 @@ const COUNTS = [12, 24, 48, 96];
 
 function make(space) {
   const { info } = space;
-  if (!info.gallery) return { element: withoutGallery(info) };
+  if (!info.gallery) return { element: withoutGallery() };
   const answer = new Answer();
   const ask = () => (picker.files.length ? answer.show(() => matches(picker.files, Number(most.value), kind.value())) : answer.clear());
   const picker = new Picker(info, { label: "The item to look for", changed: ask });
@@ -27,9 +27,9 @@ function make(space) {
   };
 }
 
-const withoutGallery = (info) => nothing("There is no gallery yet",
+const withoutGallery = () => nothing("There is no gallery yet",
   "A gallery holds the items that are searched. Make one from a folder, and start the server with it.",
-  `samekind index build FOLDER --space ${info.name} --out INDEX\nsamekind serve ${info.name} --index INDEX`);
+  "samekind index build SPACE FOLDER --out INDEX\nsamekind serve SPACE --index INDEX");
 
 async function matches(files, k, kind) {
   const result = await call("/search", { method: "POST", query: { k, kind }, form: { files } });

@@ -20,13 +20,13 @@ function make(space) {
   const show = () => answer.show(async () => new Slider(space, await call("/tradeoff", { query: { kind: kind.value() } })).element, "Reading the trials …");
   const kind = kindChoice(kinds, show);
   if (kinds.length) show();
-  else replace(answer.element, nothing("This space has no threshold yet", "It is fitted on labelled items that the training did not see.", "samekind calibrate SPACE --data FOLDER"));
+  else replace(answer.element, nothing("This space has no threshold yet", "It is fitted on labelled items that the training did not see.", "samekind calibrate SPACE FOLDER"));
   return { element: element("div", { class: "wide" }, kind.element, answer.element) };
 }
 
 class Slider {
   constructor(space, curve) {
-    Object.assign(this, { space, curve, rates: new Rates(curve), threshold: curve.decision.threshold });
+    Object.assign(this, { space, curve, rates: new Rates(curve), threshold: curve.decision?.threshold ?? 0 });
     this.charts = element("div", { class: "two" });
     this.figures = element("div", { class: "two" });
     this.said = element("output", { class: "named" });
