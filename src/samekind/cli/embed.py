@@ -24,8 +24,8 @@ def embed(
         bool,
         typer.Option(
             "--for-atlas",
-            help="Write a .parquet for Apple's embedding-atlas instead: a point in the plane for every item, and "
-            "its neighbours.",
+            help="Write a .parquet for Apple's embedding-atlas instead: a point in the plane for every item, "
+            "and its neighbours.",
         ),
     ] = False,
     label: options.LabelColumn = None,
@@ -91,7 +91,5 @@ def _write_for_atlas(out: Path, answer: "Embedded", *, as_json: bool) -> None:
         print_json({"out": str(out), **answer.to_json(), "columns": list(columns)})
         return
     neighbours = " --neighbors neighbours" if "neighbours" in columns else ""
-    print_text(
-        f"{len(answer.z):,} points are in {out}. To open them: embedding-atlas {shlex.quote(str(out))} --x x --y y"
-        f"{neighbours}"
-    )
+    command = f"embedding-atlas {shlex.quote(str(out))} --x x --y y{neighbours}"
+    print_text(f"{len(answer.z):,} points are in {out}. To open them: {command}")

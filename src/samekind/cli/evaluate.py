@@ -220,6 +220,7 @@ Told = tuple[dict[str, Any], Callable[[], None]]
 
 def _about_tests(request: Request, report: Path | None) -> Told:
     from samekind.cli.spaces import open_run
+    from samekind.evaluation.rows import described
     from samekind.questions.evaluate_opened import evaluate_tests
     from samekind.training import RunFolder
 
@@ -228,7 +229,7 @@ def _about_tests(request: Request, report: Path | None) -> Told:
     answer = evaluate_tests(run, request.settings, cohort=request.cohort, report=report)
     if request.cohort is None and request.taxonomy is None:
         with suppress(OSError):  # a folder that nobody may write to is evaluated all the same
-            RunFolder(request.run).keep_measures([row._asdict() for row in answer.rows])
+            RunFolder(request.run).keep_measures([described(row) for row in answer.rows])
     return answer.to_json(), partial(_print_evaluated, answer, request)
 
 

@@ -38,6 +38,6 @@ def _neighbours(z: Tensor) -> list[dict[str, list[Any]]]:
 
 
 def _others(own: int, places: list[int], distances: list[float]) -> dict[str, list[Any]]:
-    """Without the item itself, which stands behind its copies or, if there are many, not among the nearest."""
+    """Without the item itself, which may stand behind its copies or, if there are many, be left out."""
     others = [pair for pair in zip(places, distances, strict=True) if pair[0] != own][:NEIGHBOURS]
     return {"ids": [place for place, _ in others], "distances": [distance for _, distance in others]}

@@ -17,6 +17,10 @@ export function kindChoice(kinds, changed) {
   return { value: () => select.value, element: kinds.length > 1 ? field("Score", select) : null };
 }
 
+// What most readers leave as it is.
+export const settings = (...fields) => fields.some(Boolean) ?
+  element("details", {}, element("summary", {}, "Settings"), element("div", { class: "settings" }, fields)) : null;
+
 export function field(words, control, hint = null) {
   control.id ||= freshId("field");
   return element("div", { class: "field" },

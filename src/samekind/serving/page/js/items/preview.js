@@ -20,9 +20,15 @@ function view(file, info) {
   return bars(file);
 }
 
+const TINY = 64; // pixels
+
+export function showPixels({ currentTarget: image }) {
+  image.classList.toggle("tiny", image.naturalWidth <= TINY && image.naturalHeight <= TINY);
+}
+
 function picture(file) {
   const address = URL.createObjectURL(file);
-  const image = element("img", { src: address, alt: file.name, "data-address": address });
+  const image = element("img", { src: address, alt: file.name, "data-address": address, onload: showPixels });
   // Browsers cannot show every format that the server reads, such as TIFF.
   image.addEventListener("error", () => image.replaceWith(element("p", { class: "muted" }, "This browser cannot show the file.")));
   return image;

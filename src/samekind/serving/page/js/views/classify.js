@@ -4,7 +4,7 @@ import { namedBars } from "../charts/bars.js";
 import { element } from "../dom.js";
 import { Picker } from "../items/picker.js";
 import { preview } from "../items/preview.js";
-import { field, kindChoice } from "../kinds.js";
+import { field, kindChoice, settings } from "../kinds.js";
 import { counted, percent, probability, score } from "../numbers.js";
 import { call, sentence } from "../server.js";
 import { Answer, note, nothing, speak } from "../telling.js";
@@ -23,7 +23,7 @@ function make(space) {
   const level = info.tree ? element("select", { onchange: ask },
     element("option", { value: "" }, "always a class"), LEVELS.map(([value, words]) => element("option", { value }, words))) : null;
   const content = element("div", { class: "wide" }, picker.element,
-    element("div", { class: "settings" }, level && field("How sure", level, "Where the class is unsure, a group of the tree is named"), kind.element),
+    level && field("How sure", level, "Where the class is unsure, a group of the tree is named"), settings(kind.element),
     answer.element);
   return { element: info.classes.length ? content : nothing("This space knows no class yet", "Enrol one: give it a name and a few examples."), shown: ask };
 }

@@ -5,8 +5,9 @@ import { Rates } from "../charts/rates.js";
 import { tradeoff } from "../charts/tradeoff.js";
 import { element } from "../dom.js";
 import { Picker } from "../items/picker.js";
-import { field, kindChoice, kindWords } from "../kinds.js";
+import { field, kindChoice, kindWords, settings } from "../kinds.js";
 import { interval, percent, probability, score } from "../numbers.js";
+import { pointWords } from "../points.js";
 import { call } from "../server.js";
 import { Answer, nothing, speak } from "../telling.js";
 
@@ -32,7 +33,7 @@ function make(space) {
   return {
     element: element("div", { class: "wide" },
       element("div", { class: "two" }, pickers.map((picker) => picker.element)),
-      element("div", { class: "settings" }, field("How often are two such items the same?", prior), kind.element),
+      settings(field("How often are two such items the same?", prior), kind.element),
       answer.element),
   };
 }
@@ -53,7 +54,7 @@ function verdict(result, words) {
     element("div", { class: "verdict-top" },
       element("p", { class: "verdict-words" }, words),
       element("p", {}, element("b", {}, probability(result.probability)), " probability of the same kind")),
-    element("p", {}, `The score is ${score(result.score)}, the threshold ${score(result.threshold)} (${result.point}).`),
+    element("p", {}, `The score is ${score(result.score)}, the threshold ${score(result.threshold)} (${pointWords(result.point)}).`),
     result.false_accepts === undefined || result.false_accepts === null ? null : element("p", { class: "muted" }, errors(result)));
 }
 

@@ -3,7 +3,7 @@
 import { bar } from "../charts/bars.js";
 import { element } from "../dom.js";
 import { Picker } from "../items/picker.js";
-import { field, kindChoice, kindWords } from "../kinds.js";
+import { field, kindChoice, kindWords, settings } from "../kinds.js";
 import { count, counted, probability, score } from "../numbers.js";
 import { call } from "../server.js";
 import { Answer, note, nothing, speak } from "../telling.js";
@@ -23,7 +23,7 @@ function make(space) {
   const kind = kindChoice(info.kinds ?? [], ask);
   return {
     element: element("div", { class: "wide" }, picker.element,
-      element("div", { class: "settings" }, field("Show", most), kind.element), answer.element),
+      settings(field("How many to show", most), kind.element), answer.element),
   };
 }
 

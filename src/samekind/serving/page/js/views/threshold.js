@@ -5,9 +5,9 @@ import { Rates } from "../charts/rates.js";
 import { tradeoff } from "../charts/tradeoff.js";
 import { confirmed } from "../dialogs.js";
 import { button, element, replace } from "../dom.js";
-import { field, kindChoice, kindWords } from "../kinds.js";
+import { field, kindChoice, kindWords, settings } from "../kinds.js";
 import { counted, outOf, percent, score } from "../numbers.js";
-import { call, sentence } from "../server.js";
+import { call } from "../server.js";
 import { Answer, failure, nothing, speak } from "../telling.js";
 
 export const threshold = { id: "threshold", title: "Threshold", explain: "From this score on, two items are called the same. Drag it, and see what it costs on each side.", make };
@@ -21,7 +21,7 @@ function make(space) {
   const kind = kindChoice(kinds, show);
   if (kinds.length) show();
   else replace(answer.element, nothing("This space has no threshold yet", "It is fitted on labelled items that the training did not see.", "samekind calibrate SPACE FOLDER"));
-  return { element: element("div", { class: "wide" }, kind.element, answer.element) };
+  return { element: element("div", { class: "wide" }, answer.element, settings(kind.element)) };
 }
 
 class Slider {
@@ -36,7 +36,7 @@ class Slider {
       element("div", { class: "card stack" },
         element("div", { class: "row between" }, field("Threshold", this.input), this.said),
         this.shortcuts(), this.figures,
-        element("p", { class: "muted small" }, trials(curve)), this.saving(), this.told),
+        element("p", { class: "muted small" }, `${trials(curve)} Score: ${kindWords(curve.kind)}.`), this.saving(), this.told),
       this.charts);
     this.input.parentElement.classList.add("grow");
     this.move(this.threshold);
@@ -114,6 +114,6 @@ const card = (chart, title, words) => element("figure", { class: "with-chart car
   element("figcaption", {}, title, element("small", {}, words)), chart);
 
 function trials({ trials: { same, different, sentence: words } }) {
-  const about = words ? ` ${sentence(words)}` : "";
-  return `Measured on ${counted(different, "different pair")} and ${counted(same, "same pair")}.${about}`;
+  const about = words ? ` (${words.split(":")[0]})` : "";
+  return `Measured on ${counted(different, "different pair")} and ${counted(same, "same pair")}${about}.`;
 }
