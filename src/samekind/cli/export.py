@@ -40,12 +40,24 @@ def export(
     """
     from samekind import questions
     from samekind.cli.spaces import open_space
+    from samekind.exporting.writing import expect_replaceable
+    from samekind.questions.export import kept_with
     from samekind.questions.galleries import open_gallery
 
     opened = open_space(space, "cpu")
     items = None if data is None else opened.read([data])
     gallery = None if index is None else open_gallery(index, opened.space)
-    answer = questions.export(opened.space, out, name=opened.name, items=items, gallery=gallery)
+    expect_replaceable(out)  # before anything that takes long
+    tradeoffs, measures = kept_with(opened, gallery)
+    answer = questions.export(
+        opened.space,
+        out,
+        name=opened.name,
+        items=items,
+        gallery=gallery,
+        tradeoffs=tradeoffs,
+        measures=measures,
+    )
     if as_json:
         print_json({"folder": str(out), **answer.to_json()})
         return

@@ -33,6 +33,7 @@ from samekind.cli.predict import predict
 from samekind.cli.report import report
 from samekind.cli.robustness import robustness
 from samekind.cli.search import search
+from samekind.cli.serve import serve
 from samekind.cli.train import train
 from samekind.cli.tree import tree
 from samekind.cli.two_sample import two_sample
@@ -71,6 +72,7 @@ for command in (
     info,
     draw,
     export,
+    serve,
 ):
     app.command()(command)
 app.add_typer(index, name="index")

@@ -58,5 +58,5 @@ class Decision:
         if not 0 < prior < 1:
             raise SettingError(f"expected a prior between 0 and 1, got {prior}")
         slope, offset = self.calibration
-        odds: Scores = slope * scores + (offset + math.log(prior / (1 - prior)))
-        return odds
+        odds: Any = slope * scores + (offset + math.log(prior / (1 - prior)))
+        return odds  # type: ignore[no-any-return]

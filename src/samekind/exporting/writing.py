@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -59,7 +60,8 @@ def export_contents(
     *,
     name: str,
     gallery: GalleryItems | None = None,
-    tradeoffs: Mapping[str, Any] | None = None,
+    tradeoffs: Mapping[str, Any] = MappingProxyType({}),
+    measures: Mapping[str, Any] = MappingProxyType({}),
 ) -> Contents:
     """Everything that an export holds, in memory. Raises SpaceError, with the reason, for a part that cannot
     be exported.
@@ -99,7 +101,8 @@ def export_contents(
         kinds=kinds,
         files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
         front_end=encoder.front_end,
-        tradeoffs=dict(tradeoffs or {}),
+        tradeoffs=dict(tradeoffs),
+        measures=dict(measures),
         without=without,
     )
     header = json.dumps(description.to_json(_record(space)), indent=2) + "\n"

@@ -58,8 +58,9 @@ class Description:
     """The content of export.json, but for what the space knows about its scores, which is a `Record`.
 
     ``reader`` is the name of the reader, and ``reading`` its arguments. ``counts`` are the examples of each
-    class, 0 for many. ``without`` are sentences about what the space has and the folder has not. ``files``
-    are the checksums (SHA-256) of the other files.
+    class, 0 for many. ``tradeoffs`` are curves of errors by kind of score, and ``measures`` what was kept with
+    the run, both as the questions answer. ``without`` are sentences about what the space has and the folder
+    has not. ``files`` are the checksums (SHA-256) of the other files.
     """
 
     name: str
@@ -77,6 +78,7 @@ class Description:
     files: dict[str, str]
     front_end: FrontEndSettings | None = None
     tradeoffs: dict[str, Any] = field(default_factory=dict)
+    measures: dict[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
 
     def to_json(self, record: Record) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from samekind.portable.description import (
     read_file,
     read_numbers,
 )
-from samekind.portable.enrolments import Enrolments, State
+from samekind.portable.enrolments import Enrolments
 from samekind.portable.front_end import FrontEnd
 from samekind.portable.gallery import Gallery, read_gallery
 from samekind.portable.reading import Reader, padded, reader_of
@@ -62,7 +62,7 @@ class Comparison(NamedTuple):
 
 @dataclass
 class PortableSpace:
-    """Encoder, scores, prototypes and decisions of an exported space; what is enrolled is kept in its folder.
+    """Encoder, scores, prototypes and decisions of an exported space; what is enrolled is kept in a folder.
 
     Asking is for any thread; enrolling, renaming and removing for one.
     """
@@ -74,14 +74,18 @@ class PortableSpace:
     front_end: FrontEnd | None
     gallery: Gallery | None
     enrolments: Enrolments
+    decisions: dict[str, Decision]
     open_set: Decision | None
     temperature: float | None
     bonuses: dict[str, float]
     choices: Choices | None
 
     @classmethod
-    def open(cls, folder: Path) -> "PortableSpace":
-        """The exported space in a folder. Raises SpaceError if it is damaged, foreign or newer."""
+    def open(cls, folder: Path, *, state: Path | None = None) -> "PortableSpace":
+        """The exported space in a folder. What is enrolled is kept in ``state``, by default in that folder too.
+
+        Raises SpaceError if the export is damaged, foreign or newer.
+        """
         description, record = read_description(folder)
         vectors = read_numbers(folder, PROTOTYPES, description, axes=3)
         if vectors.shape[0] != len(description.classes) or vectors.shape[2] != description.dimension:
@@ -96,7 +100,8 @@ class PortableSpace:
             read=reader_of(description.reader, description.reading),
             front_end=_front_end(folder, description),
             gallery=read_gallery(folder, description),
-            enrolments=Enrolments(folder, digest, State(classes, record.decisions)),
+            enrolments=Enrolments(state or folder, digest, classes),
+            decisions=record.decisions,
             open_set=record.open_set,
             temperature=None if fitted is None else fitted.value,
             bonuses={kind: balance.bonus for kind, balance in record.balances.items()},
@@ -106,7 +111,7 @@ class PortableSpace:
     @property
     def classes(self) -> KnownClasses:
         """The classes that are known now."""
-        return self.enrolments.state.classes
+        return self.enrolments.classes
 
     @property
     def kinds(self) -> list[str]:
@@ -175,12 +180,12 @@ class PortableSpace:
 
     def compare(self, z: Array, *, kind: str | None = None, prior: float = 0.5) -> Comparison:
         """Whether two items with these embeddings (2, d) are the same kind."""
-        name, decisions = kind or self.kind_for("pairs"), self.enrolments.state.decisions
-        if name not in decisions:
+        name = kind or self.kind_for("pairs")
+        if name not in self.decisions:
             raise SpaceError(
-                f'this space has no threshold for the score "{name}"; {nearest(name, decisions)}'
+                f'this space has no threshold for the score "{name}"; {nearest(name, self.decisions)}'
             )
-        decision = decisions[name]
+        decision = self.decisions[name]
         score = float(self.score(z[:1], z[1:], kind=name)[0, 0])
         probability = sigmoid(decision.log_odds(score, prior=prior))
         return Comparison(score >= decision.threshold, score, probability, decision)

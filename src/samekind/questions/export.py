@@ -1,6 +1,7 @@
 """A space as files that run without PyTorch."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import torch
 
 from samekind.data import Collection
-from samekind.errors import SpaceError
+from samekind.errors import DataError, SamekindError, SpaceError
 from samekind.exporting import Difference, differences, export_contents, write_export
 from samekind.exporting.latency import BATCHES, Latency, latencies
 from samekind.exporting.parity import TOLERANCE, random_items
@@ -16,7 +17,10 @@ from samekind.exporting.writing import GalleryItems, expect_replaceable
 from samekind.index import Index
 from samekind.index.mapped import stored_kind
 from samekind.portable import PortableSpace
+from samekind.questions.opening import OpenSpace
+from samekind.questions.tradeoff import held_out_gallery, held_out_items, tradeoff
 from samekind.space import MetricSpace
+from samekind.training import RunFolder
 
 #: Items of a gallery that are read from the index at a time.
 AT_ONCE = 8_192
@@ -57,15 +61,19 @@ def export(
     items: Collection | None = None,
     gallery: Index | None = None,
     tradeoffs: Mapping[str, Any] | None = None,
+    measures: Mapping[str, Any] | None = None,
 ) -> Exported:
     """Write a space to a folder as ONNX graphs, arrays and a description, which `samekind.portable` opens.
 
     Both are compared on ``items``, or on noise; if they differ, nothing is written, and SpaceError says how.
-    ``gallery`` is an index to be searched; ``tradeoffs`` are curves of errors by kind of score.
+    ``gallery`` is an index to be searched. ``tradeoffs``, curves of errors by kind of score, and ``measures``
+    come along as they are (`kept_with`).
     """
     expect_replaceable(folder)
     stored = None if gallery is None else _stored(gallery)
-    contents = export_contents(space, name=name, gallery=stored, tradeoffs=tradeoffs)
+    contents = export_contents(
+        space, name=name, gallery=stored, tradeoffs=tradeoffs or {}, measures=measures or {}
+    )
     assert contents.space.reader is not None
     count = max(BATCHES)
     tensors = random_items(contents.space.reader, count) if items is None else items.inputs[:count]
@@ -82,6 +90,26 @@ def export(
         gallery=None if stored is None else len(stored.ids),
         warnings=contents.without,
     )
+
+
+def kept_with(opened: OpenSpace, gallery: Index | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Trade-offs by kind of score and measures, as a server shows them, for a server that cannot compute them.
+
+    Trade-offs are of the validation items of the run, if its data are there, or else of a labelled gallery.
+    """
+    run, held_out = RunFolder.around(opened.folder), None
+    if run.finished:
+        with suppress(SamekindError):  # the data may be gone
+            held_out = held_out_items(opened.space, run.sets().validation)
+    if held_out is None and gallery is not None:
+        with suppress(DataError):
+            held_out = held_out_gallery(gallery)
+    tradeoffs: dict[str, Any] = {}
+    for kind in opened.space.kinds if held_out is not None else ():
+        with suppress(DataError):  # there may be no pairs of one class
+            tradeoffs[kind] = {**tradeoff(opened.space, held_out, kind=kind).to_json(), "decision": None}
+    rows = run.measures()
+    return tradeoffs, {} if rows is None else {"rows": rows}
 
 
 def _stored(index: Index) -> GalleryItems:
