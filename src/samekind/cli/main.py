@@ -120,6 +120,13 @@ def main() -> None:
         # If a file was to replace another, name the other.
         path = error.filename2 or error.filename
         _stop(f"cannot use {path}: {error.strerror}" if path else str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        _stop(
+            "this command needs PyTorch, which is not installed here; without it, samekind serve FOLDER "
+            "--onnx serves a folder of samekind export"
+        )
     except UnicodeEncodeError as error:
         # Terminals escape what they cannot write; this is a file.
         name = ascii(error.object[max(0, error.start - 40) : error.end + 20])

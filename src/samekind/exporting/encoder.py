@@ -39,6 +39,11 @@ def encoder_files(encoder: nn.Module, reader: Reader) -> EncoderFiles:
     example = torch.randn(2, preparation.coefficients, FRAMES, generator=torch.Generator().manual_seed(0))
     example[1, :, FRAMES - 10 :] = torch.nan
     graph = _graph(encoder, example, {0: "items", 2: "frames"}, what)
+    return EncoderFiles(graph, *front_end_of(preparation))
+
+
+def front_end_of(preparation: Preparation) -> tuple[FrontEndSettings, Arrays]:
+    """How waveforms become features, as settings and arrays by the names of their files."""
     features = preparation.extractor
     settings = FrontEndSettings(
         frame=features.frame,
@@ -55,7 +60,7 @@ def encoder_files(encoder: nn.Module, reader: Reader) -> EncoderFiles:
         "filters.npy": features.filters,
         "cosines.npy": features.cosines,
     }
-    return EncoderFiles(graph, settings, {name: array.numpy() for name, array in arrays.items()})
+    return settings, {name: array.numpy() for name, array in arrays.items()}
 
 
 def _graph(encoder: nn.Module, example: Tensor, axes: dict[int, str], what: str) -> bytes:

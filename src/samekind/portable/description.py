@@ -58,9 +58,9 @@ class Description:
     """The content of export.json, but for what the space knows about its scores, which is a `Record`.
 
     ``reader`` is the name of the reader, and ``reading`` its arguments. ``counts`` are the examples of each
-    class, 0 for many. ``tradeoffs`` are curves of errors by kind of score, and ``measures`` what was kept with
-    the run, both as the questions answer. ``without`` are sentences about what the space has and the folder
-    has not. ``files`` are the checksums (SHA-256) of the other files.
+    class, 0 for many. ``tradeoffs`` are curves of errors by kind of score, and ``measures`` what was kept
+    with the run, both as the questions answer. ``without`` are sentences about what the space has and the
+    folder has not. ``files`` are the checksums (SHA-256) of the other files.
     """
 
     name: str

@@ -74,8 +74,8 @@ class Enrolments:
             self._lock = FolderLock(self._folder, LOCK)
         except LockedError as error:
             raise SpaceError(
-                f"the enrolled classes in {self._folder.name} are being changed by {error}; one server at a time "
-                "enrols classes there"
+                f"the enrolled classes in {self._folder.name} are being changed by {error}; one server at a "
+                "time enrols classes there"
             ) from error
         if not self._path.exists():
             write_bytes(self._path, journals.START)

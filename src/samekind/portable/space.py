@@ -82,7 +82,7 @@ class PortableSpace:
 
     @classmethod
     def open(cls, folder: Path, *, state: Path | None = None) -> "PortableSpace":
-        """The exported space in a folder. What is enrolled is kept in ``state``, by default in that folder too.
+        """The exported space in a folder. What is enrolled is kept in ``state``, by default in that folder.
 
         Raises SpaceError if the export is damaged, foreign or newer.
         """

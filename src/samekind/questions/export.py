@@ -93,7 +93,7 @@ def export(
 
 
 def kept_with(opened: OpenSpace, gallery: Index | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Trade-offs by kind of score and measures, as a server shows them, for a server that cannot compute them.
+    """Trade-offs by kind of score and measures, for a server that shows them and cannot compute them.
 
     Trade-offs are of the validation items of the run, if its data are there, or else of a labelled gallery.
     """
@@ -105,7 +105,9 @@ def kept_with(opened: OpenSpace, gallery: Index | None) -> tuple[dict[str, Any],
         with suppress(DataError):
             held_out = held_out_gallery(gallery)
     tradeoffs: dict[str, Any] = {}
-    for kind in opened.space.kinds if held_out is not None else ():
+    for kind in opened.space.kinds:
+        if held_out is None:
+            break
         with suppress(DataError):  # there may be no pairs of one class
             tradeoffs[kind] = {**tradeoff(opened.space, held_out, kind=kind).to_json(), "decision": None}
     rows = run.measures()
