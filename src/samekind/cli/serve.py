@@ -88,11 +88,12 @@ def serve(
         audit=folder / "audit.jsonl",
         limits=Limits(rate=rate, bytes=most_mebibytes * MIB, items=most_items),
     )
-    listener = listening(host, port)  # before the space is loaded, which takes longer
-    app = create_app(open_engine(space, state=folder, index=index, device=device), settings)
-    shown = f"[{host}]" if ":" in host else host
-    print_text(f"samekind serves {space} at http://{shown}:{listener.getsockname()[1]}/ (Ctrl-C stops it)")
-    run(app, listener)
+    with listening(host, port) as listener:  # before the space is loaded, which takes longer
+        app = create_app(open_engine(space, state=folder, index=index, device=device), settings)
+        shown = f"[{host}]" if ":" in host else host
+        address = f"http://{shown}:{listener.getsockname()[1]}/"
+        print_text(f"samekind serves {space} at {address} (Ctrl-C stops it)")
+        run(app, listener)
 
 
 def _change_tokens(folder: Path, role: str | None, name: str | None, revoked: str | None) -> None:
