@@ -82,4 +82,4 @@ def test_what_stays_behind_is_said_and_no_reader_is_refused(known_space):
 
 
 def grown_from(classes):
-    return tree_of_parents({name: "root" for name in classes})
+    return tree_of_parents(dict.fromkeys(classes, "root"))

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samekind.cli.options import Device
-from samekind.errors import SettingError
+from samekind.cli.options import AsJson, Device
+from samekind.errors import PackageError, SettingError
 
 if TYPE_CHECKING:
     from samekind.serving.engine import Engine
@@ -42,6 +42,7 @@ RevokeToken = Annotated[
     str | None, typer.Option(metavar="NAME", help="Forget the token of this name, and stop.")
 ]
 AskForTokens = Annotated[bool, typer.Option("--tokens", help="Ask for tokens also on this machine alone.")]
+ShowPage = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]
 Rate = Annotated[str, typer.Option(help="How often one caller may ask.")]
 MostBytes = Annotated[int, typer.Option(help="The most MiB of a request.", min=1, max=4096)]
 MostItems = Annotated[int, typer.Option(help="The most items of a request.", min=1, max=10_000)]
@@ -71,18 +72,22 @@ def serve(
     rate: Rate = "1200/minute",
     most_mebibytes: MostBytes = 32,
     most_items: MostItems = 64,
+    show_page: ShowPage = False,
     device: Device = "auto",
     onnx: Onnx = False,
+    as_json: AsJson = False,
 ) -> None:
     """Answer questions to a space over HTTP, and by a web page, until Ctrl-C."""
-    from samekind.cli.output import print_text
-    from samekind.serving.app import create_app
+    try:
+        from samekind.serving.app import create_app
+    except ImportError as error:
+        raise PackageError(f"serving takes more packages ({error}): pip install 'samekind[serve]'") from error
     from samekind.serving.running import is_loopback, listening, run
     from samekind.serving.settings import LOCAL_NAMES, MIB, Limits, ServerSettings
 
     folder = _state_folder(space, onnx=onnx) if state is None else state
     if new_token is not None or revoke_token is not None:
-        _change_tokens(folder, new_token, token_name, revoke_token)
+        _change_tokens(folder, new_token, token_name, revoke_token, as_json=as_json)
         return
     guarded = tokens or not is_loopback(host)
     if guarded:
@@ -94,12 +99,12 @@ def serve(
         audit=folder / "audit.jsonl",
         limits=Limits(rate=rate, bytes=most_mebibytes * MIB, items=most_items),
     )
-    listener = listening(host, port)  # before the space is loaded, which takes longer
-    engine = _onnx_engine(space, folder, index) if onnx else _engine(space, folder, index, device)
-    app = create_app(engine, settings)
-    shown = f"[{host}]" if ":" in host else host
-    print_text(f"samekind serves {space} at http://{shown}:{listener.getsockname()[1]}/ (Ctrl-C stops it)")
-    run(app, listener)
+    with listening(host, port) as listener:  # before the space is loaded, which takes longer
+        engine = _onnx_engine(space, folder, index) if onnx else _engine(space, folder, index, device)
+        app = create_app(engine, settings)
+        shown = f"[{host}]" if ":" in host else host
+        _tell(space, f"http://{shown}:{listener.getsockname()[1]}/", guarded, show_page, as_json=as_json)
+        run(app, listener)
 
 
 def _state_folder(space: Path, *, onnx: bool) -> Path:
@@ -127,17 +132,39 @@ def _onnx_engine(space: Path, state: Path, index: Path | None) -> "Engine":
     return open_onnx_engine(space, state=state)
 
 
-def _change_tokens(folder: Path, role: str | None, name: str | None, revoked: str | None) -> None:
+def _tell(space: Path, address: str, guarded: bool, show_page: bool, *, as_json: bool) -> None:
+    """Say where the server is, and open its page if that is wanted."""
+    import sys
+    import webbrowser
+
+    from samekind.cli.output import print_json, print_text
+
+    if as_json:
+        print_json({"folder": str(space), "address": address, "tokens": guarded})
+    else:
+        print_text(f"samekind serves {space} at {address} (Ctrl-C stops it)")
+    sys.stdout.flush()  # who started it waits for this line
+    if show_page:
+        webbrowser.open(address)
+
+
+def _change_tokens(
+    folder: Path, role: str | None, name: str | None, revoked: str | None, *, as_json: bool
+) -> None:
     """Make a token, which is shown this once, or forget one."""
-    from samekind.cli.output import print_text
+    from samekind.cli.output import print_json, print_text
     from samekind.serving.tokens import Tokens
 
     tokens = Tokens(folder / TOKENS)
     if revoked is not None:
         tokens.revoke(revoked)
+    token = None if role is None else tokens.new(name or role, role)
+    if as_json:
+        print_json({"token": token, "name": name or role, "role": role, "revoked": revoked})
+        return
+    if revoked is not None:
         print_text(f"The token of {revoked} is no longer valid.")
-    if role is not None:
-        token = tokens.new(name or role, role)
+    if token is not None:
         print_text(f"{token}\n\nThis is the token of {name or role}, role {role}. It is shown only now.")
 
 

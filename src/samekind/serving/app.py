@@ -1,6 +1,5 @@
 """The application: an engine, its routes and the page, behind the guard."""
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -31,8 +30,6 @@ PAGE = Path(__file__).parent / "page"
 ABOUT = (
     "Questions to a trained metric space. Send a token, where one is needed, as Authorization: Bearer TOKEN."
 )
-
-log = logging.getLogger("samekind.serving")
 
 
 def create_app(engine: Engine, settings: ServerSettings) -> FastAPI:
@@ -94,7 +91,7 @@ def _add_page(app: FastAPI, state: dict[str, str]) -> None:
 
 
 def _add_errors(app: FastAPI) -> None:
-    """Every error is a sentence, and none shows how the server is built."""
+    """Every error is a sentence; of a fault the guard says no more than that it happened."""
 
     @app.exception_handler(Refusal)
     async def of_refusal(_: Request, refusal: Refusal) -> Response:
@@ -113,11 +110,6 @@ def _add_errors(app: FastAPI) -> None:
         answer = refused(Refusal(error.status_code, str(error.detail)))
         answer.headers.update(error.headers or {})
         return answer
-
-    @app.exception_handler(Exception)
-    async def of_fault(request: Request, error: Exception) -> Response:
-        log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        return refused(Refusal(500, "something went wrong here; the server's log says what"))
 
 
 def _add_security(app: FastAPI) -> None:

@@ -46,11 +46,9 @@ def responses(example: Any, *statuses: int) -> dict[int | str, Any]:
     return {200: good, **refusals}
 
 
-def body(
-    model: type[BaseModel] | None, *files: str, many: bool = False, vectors: bool = True
-) -> dict[str, Any]:
+def body(model: type[BaseModel], *files: str, many: bool = False, vectors: bool = True) -> dict[str, Any]:
     """The body of a route: files and settings as a form, or vectors and settings as JSON."""
-    described = (model or BaseModel).model_json_schema()
+    described = model.model_json_schema()
     settings, needed = described.get("properties", {}), described.get("required", [])
     file: dict[str, Any] = {"type": "string", "format": "binary"}
     listed = {"type": "array", "items": file, "minItems": 1, "description": "Pictures, sounds or arrays."}

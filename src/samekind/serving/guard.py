@@ -6,6 +6,7 @@ it by itself. A foreign name that was made to point at this machine (DNS rebindi
 """
 
 import asyncio
+import logging
 import time
 from typing import Any
 from urllib.parse import urlsplit
@@ -43,8 +44,11 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(self), microphone=(self), geolocation=(), payment=(), usb=()",
 }
+FAULT = "something went wrong here; the server's log says what"
 #: Where a link on another site may lead.
 ENTRANCE = "/"
+
+log = logging.getLogger("samekind.serving")
 
 
 class Guard:
@@ -59,13 +63,13 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        start, status = time.perf_counter(), 500
+        start, status, started = time.perf_counter(), 500, False
         body = _Counted(self, receive, scope)
 
         async def answer(message: Message) -> None:
-            nonlocal status
+            nonlocal status, started
             if message["type"] == "http.response.start":
-                status = message["status"]
+                status, started = message["status"], True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers[name] = value
@@ -79,6 +83,11 @@ class Guard:
             await self._app(scope, body.receive, answer)
         except Refusal as refusal:
             await refused(refusal)(scope, receive, answer)
+        except Exception:
+            log.exception("%s %s failed", scope["method"], scope["path"])
+            if started:
+                raise  # the client sees that the answer ends too early
+            await refused(Refusal(500, FAULT))(scope, receive, answer)
         finally:
             self._taken -= body.bytes
             route = getattr(scope.get("route"), "path", "other")

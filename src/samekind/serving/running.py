@@ -1,6 +1,7 @@
 """The server itself: uvicorn, which listens until it is stopped."""
 
 import socket
+from contextlib import suppress
 
 from fastapi import FastAPI
 
@@ -23,6 +24,7 @@ def listening(host: str, port: int) -> socket.socket:
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((host, port))
+        opened.listen()  # who comes before the space is loaded waits
     except OSError as error:
         opened.close()
         raise SettingError(
@@ -44,4 +46,5 @@ def run(app: FastAPI, listener: socket.socket, *, log_level: str = "warning") ->
         timeout_keep_alive=20,
         timeout_graceful_shutdown=GRACE,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    with suppress(KeyboardInterrupt):  # Ctrl-C is how it is stopped
+        uvicorn.Server(config).run(sockets=[listener])

@@ -8,11 +8,12 @@ const WORDS = {
 
 export const kindWords = (kind) => WORDS[kind] ?? kind;
 
-// A choice among kinds; nothing where there is one alone. Its value "" is the space's choice.
-export function kindChoice(kinds, changed) {
+// A choice among kinds; nothing where there is one alone. Its value "" is the space's choice, which
+// is left out where it is none of them.
+export function kindChoice(kinds, changed, preferred = null) {
   const id = freshId("kind");
   const select = element("select", { id, onchange: changed },
-    element("option", { value: "" }, "the space's choice"),
+    preferred === null || kinds.includes(preferred) ? element("option", { value: "" }, "the space's choice") : null,
     kinds.map((kind) => element("option", { value: kind }, kindWords(kind))));
   return { value: () => select.value, element: kinds.length > 1 ? field("Score", select) : null };
 }

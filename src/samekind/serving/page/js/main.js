@@ -68,6 +68,12 @@ function navigation() {
       views.map(({ id, title: words }) => element("a", { href: `#${id}` }, words))));
 }
 
+// The address names the question, so the link to the question is followed by hand.
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("view").focus();
+}
+
 async function start() {
   replace(document.getElementById("settings"), themeChoice());
   replace(document.getElementById("questions"), navigation());
@@ -80,6 +86,7 @@ async function start() {
     replace(document.getElementById("view"), failure(error));
     return;
   }
+  document.querySelector(".skip").addEventListener("click", skip);
   window.addEventListener("hashchange", () => show(space));
   show(space);
 }

@@ -70,6 +70,7 @@ async function sentenceOf(response) {
 }
 
 export function sentence(text) {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1);
+  // A word is capitalised, the name of a file or a setting is not.
+  const begun = /^[a-z]+[ ,:]/.test(text) ? text.charAt(0).toUpperCase() + text.slice(1) : text;
   return /[.!?:)]$/.test(begun) ? begun : `${begun}.`;
 }

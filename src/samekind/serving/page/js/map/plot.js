@@ -62,7 +62,10 @@ export class Plot {
   // All points, also in a place that is higher than wide.
   whole() { return this.plot.zoomToLocation([0, 0], this.far(), { transition: false }); }
 
-  far() { return Math.max(1, this.canvas.clientHeight / this.canvas.clientWidth); }
+  far() {
+    const { clientWidth: width, clientHeight: height } = this.canvas;
+    return width ? Math.max(1, height / width) : 1;
+  }
 
   resized() { this.plot?.set({ width: "auto", height: "auto" }); }
 

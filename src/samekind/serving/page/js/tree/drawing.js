@@ -45,7 +45,9 @@ export class TreeDrawing {
     const y = (node) => ROW * (node.y + 0.5);
     const lines = nodes.filter((node) => node.parent).map((node) =>
       svg("path", { class: "branch", "aria-hidden": "true", d: `M${x(node.parent)} ${y(node.parent)}V${y(node)}H${x(node)}` }));
+    const focused = this.element.contains(document.activeElement);
     replace(this.element, lines, nodes.map((node) => this.item(node, x(node), y(node))));
+    if (focused) this.element.querySelector('[tabindex="0"]')?.focus();
   }
 
   item(node, x, y) {

@@ -23,7 +23,7 @@ function make(space) {
     if (!first || !second) return answer.clear();
     return answer.show(() => compared(first, second, kind.value(), Number(prior.value)));
   };
-  const kind = kindChoice(kinds, ask);
+  const kind = kindChoice(kinds, ask, info.kind_for?.pairs);
   const prior = element("select", { onchange: ask },
     [[0.5, "as often as not"], [0.1, "1 in 10"], [0.01, "1 in 100"], [0.001, "1 in 1,000"]].map(([value, words]) => element("option", { value }, words)));
   const pickers = ["First item", "Second item"].map((label, i) => new Picker(info, {

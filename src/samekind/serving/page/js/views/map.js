@@ -24,10 +24,10 @@ function make(space) {
   const sheet = { current: null };
   answer.show(async () => {
     sheet.current = new Sheet(new Points(await laidOut()));
-    requestAnimationFrame(() => sheet.current.start());
+    requestAnimationFrame(() => sheet.current.shown());
     return sheet.current.element;
   }, "Laying out the map … a large gallery takes a minute the first time.");
-  return { element: answer.element, shown: () => sheet.current?.plot.resized() };
+  return { element: answer.element, shown: () => sheet.current?.shown() };
 }
 
 // A large map takes the server some minutes; until then it says when to ask again.
@@ -56,7 +56,14 @@ class Sheet {
       element("div", { class: "map-layout" }, this.stage, element("div", { class: "map-side" }, this.list.element, this.legend)));
   }
 
-  async start() {
+  // The plot takes the size of its place, so it starts when it is seen for the first time.
+  async shown() {
+    if (!this.stage.isConnected) return;
+    if (this.started) {
+      this.plot.resized();
+      return;
+    }
+    this.started = true;
     try {
       await this.plot.start();
       this.stage.dataset.drawn = "yes";

@@ -2,7 +2,6 @@
 
 import { element, svg } from "../dom.js";
 import { kindWords } from "../kinds.js";
-import { percent } from "../numbers.js";
 import { call, sentence } from "../server.js";
 import { Answer, nothing } from "../telling.js";
 
@@ -61,7 +60,7 @@ function section(question, rows) {
 }
 
 function line(row) {
-  const write = row.share ? percent : (value) => value.toFixed(3);
+  const write = row.share ? (value) => `${(100 * value).toFixed(1)}\u00a0%` : (value) => value.toFixed(3);
   const known = row.low !== null && row.high !== null;
   return element("tr", {},
     element("th", { scope: "row", title: row.meaning || null }, row.measure, row.note ? element("span", { class: "muted small note-of" }, row.note) : null),

@@ -18,7 +18,7 @@ function make(space) {
   const answer = new Answer();
   const kinds = Object.keys(space.info.decisions);
   const show = () => answer.show(async () => new Slider(space, await call("/tradeoff", { query: { kind: kind.value() } })).element, "Reading the trials …");
-  const kind = kindChoice(kinds, show);
+  const kind = kindChoice(kinds, show, space.info.kind_for?.pairs);
   if (kinds.length) show();
   else replace(answer.element, nothing("This space has no threshold yet", "It is fitted on labelled items that the training did not see.", "samekind calibrate SPACE FOLDER"));
   return { element: element("div", { class: "wide" }, answer.element, settings(kind.element)) };
