@@ -14,16 +14,24 @@ PYTEST := $(BIN)/python -m pytest
 export ONEDNN_MAX_CPU_ISA = AVX512_CORE_BF16
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format slow device servers clean
+.PHONY: help demo serve-demo test check format slow device servers browser clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.core ## learn from drawn characters, ask about alphabets never shown
 	$(BIN)/samekind demo
 
+# The gallery: drawings of the five alphabets that the demo asks about, none of which it was trained on.
+ASKED := characters/Angelic,Ge_ez,Mongolian,Tengwar,Tibetan
+serve-demo: $(VENV)/.serve ## the demo's space in a browser: compare, search, enrol, look at the map
+	[ -f samekind-demo/report.html ] || $(BIN)/samekind demo
+	[ -f samekind-demo/gallery/index.json ] || \
+	  $(BIN)/samekind index build samekind-demo $(ASKED) --out samekind-demo/gallery --thumbnails
+	$(BIN)/samekind serve samekind-demo --index samekind-demo/gallery --open
+
 # Two processes with one thread each: on few cores, threads inside the processes only get in each other's way.
-test check slow: export OMP_NUM_THREADS = 1
+test check slow browser: export OMP_NUM_THREADS = 1
 
 test: $(VENV)/.dev ## run every test that needs no GPU, no server and no patience
 	$(PYTEST) -n 2 --dist worksteal -q
@@ -47,12 +55,19 @@ device: $(VENV)/.dev ## run the tests that need a GPU
 	$(PYTEST) -m device || [ $$? -eq 5 ]
 
 # Of one server one after the other: they share the one that the first of them starts.
-SERVERS = $(PYTEST) -m servers -q tests/index tests/cli/test_index.py
+SERVERS = $(PYTEST) -m servers -q tests/index tests/cli/test_index.py tests/serving/test_shared.py
 servers: $(VENV)/.dev ## run the tests that start database servers
 	@# Side by side: most of the time each waits for its server.
 	@$(SERVERS) -k "not milvus" & first=$$!; \
 	$(SERVERS) -k "milvus"; second=$$?; \
 	wait $$first && exit $$second
+
+# The browser comes from the system: pip has none, and Playwright's own download is not needed.
+browser: $(VENV)/.dev ## run the tests of the page in a browser
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } || { \
+	  echo "the page is tested in a browser, and none was found; install the package chromium"; exit 1; }
+	$(PYTEST) -m browser -q tests/serving/browser
 
 clean: ## remove caches and the demo's output (runs/ and .venv stay)
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis samekind-demo
@@ -69,7 +84,11 @@ $(VENV)/.core: pyproject.toml constraints.txt requirements.txt | $(BIN)/pip
 	@$(PIP) -r requirements.txt
 	@touch $@
 
+$(VENV)/.serve: $(VENV)/.core
+	@$(PIP) -c constraints.txt -e '.[serve]'
+	@touch $@
+
 $(VENV)/.dev: pyproject.toml constraints.txt requirements-dev.txt | $(BIN)/pip
 	@echo "installing samekind and its development tools into $(VENV) (about two minutes the first time) …"
 	@$(PIP) -r requirements-dev.txt
-	@touch $(VENV)/.core $@
+	@touch $(VENV)/.core $(VENV)/.serve $@

@@ -88,3 +88,70 @@ def timm(monkeypatch):
     monkeypatch.setitem(sys.modules, "timm", library)
     monkeypatch.setitem(sys.modules, "timm.data", data)
     return asked
+
+
+@pytest.fixture(scope="session")
+def known_space():
+    """A space of vectors that knows everything a space can know about its scores; no test may change it."""
+    import torch
+
+    from samekind.data import VectorReader
+    from samekind.decisions import Balance, Choices, Decision, Temperature
+    from samekind.encoders import MLP, Standardised
+    from samekind.prototypes import SupportMeans
+    from samekind.similarities import Neighbourhood, PairsNetwork, TwoCovariance
+    from samekind.space import MetricSpace
+
+    torch.manual_seed(0)
+    encoder = Standardised(
+        encoder=MLP(inputs=4, dimension=5, hidden=[8]), means=[0.1] * 4, deviations=[2.0] * 4
+    )
+    similarity = PairsNetwork(dimension=5, hidden=16, depth=2)
+    space = MetricSpace(encoder, similarity, SupportMeans(classes=[], dimension=5)).eval()
+    space.reader = VectorReader(dimension=4)
+    labels = torch.arange(60) % 6
+    with torch.no_grad():
+        z = encoder(torch.randn(6, 4)[labels] + 0.3 * torch.randn(60, 4))
+    for label in range(6):
+        space.enroll("abcdef"[label], z[labels == label])
+    space.enrolled = ["e", "f"]
+    space.fitted = TwoCovariance(dimension=5).fit(z, labels)
+    space.normalised = Neighbourhood(similarity, size=60, dimension=5).with_cohort(z)
+    space.eval()
+    for kind in space.kinds:
+        space.decisions[kind] = Decision(
+            kind,
+            0.1,
+            "eer",
+            "60 items",
+            0.02,
+            0.03,
+            calibration=(2.0, -0.3),
+            false_accept_interval=(0.01, 0.04),
+        )
+    space.open_set = Decision("cosine", 0.99, "eer", "60 items", 0.1, 0.1, calibration=(5.0, -4.0))
+    space.temperatures = {"similarity": Temperature(0.4, "60 items", 60)}
+    space.balances = {"fused": Balance(0.02, "60 items")}
+    space.choices = Choices("fitted", "normalised", "fused", "60 items")
+    return space
+
+
+@pytest.fixture(scope="session")
+def exported(known_space, tmp_path_factory):
+    """The folder of that space, exported with a gallery of twenty items; no test may change it."""
+    import torch
+
+    from samekind.exporting import export_contents, write_export
+    from samekind.exporting.writing import GalleryItems
+
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnxscript")
+    with torch.no_grad():
+        z = known_space.embed(torch.randn(20, 4, generator=torch.Generator().manual_seed(5)))
+    gallery = GalleryItems(z, [f"item {place}" for place in range(20)], ["a", None] * 10)
+    contents = export_contents(
+        known_space, name="known", gallery=gallery, tradeoffs={"cosine": {"kind": "cosine"}}
+    )
+    folder = tmp_path_factory.mktemp("exported") / "known"
+    write_export(contents, folder, lambda _: None)
+    return folder

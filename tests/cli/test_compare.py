@@ -28,7 +28,10 @@ def test_compares_the_score_with_the_threshold(compare, trained, pictures, kind,
     answer = compare(one, other, "--kind", kind, "--json")
     assert (answer.status, answer.err) == (0, "")
     told = json.loads(answer.out)
-    assert told.keys() == {"same", "score", "threshold", "probability", "kind", "point"}
+    assert told.keys() == {
+        *("same", "score", "threshold", "probability", "kind", "point"),
+        *("false_accepts", "false_accept_interval", "false_rejects"),
+    }
     space = MetricSpace.load(trained / "space")
     decision = space.decisions[kind]
     z = embed_files(space, [pictures / one, pictures / other])

@@ -95,3 +95,28 @@ def test_an_interrupt_leaves_nothing(samekind, trained, folders, tmp_path, monke
     assert list(tmp_path.iterdir()) == []
     assert samekind(*command).status == 0
     assert numpy.load(tmp_path / "v.npy").shape[0] == 36
+
+
+def test_a_table_for_embedding_atlas(samekind, trained, folders, expected, tmp_path):
+    out = tmp_path / "points of items.parquet"
+    answer = samekind("embed", folders, "--space", trained, "--out", out, "--for-atlas")
+    assert answer.out == (
+        f"36 points are in {out}. To open them: embedding-atlas '{out}' --x x --y y --neighbors neighbours\n"
+    )
+    columns = pyarrow.parquet.read_table(out).to_pydict()
+    assert list(columns) == ["id", "label", "x", "y", "neighbours"]
+    assert columns["id"] == [str(path) for path in expected[0]]
+    assert columns["label"] == [path.parent.name for path in expected[0]]
+    assert all(isinstance(value, float) for name in "xy" for value in columns[name])
+    z = torch.nn.functional.normalize(torch.from_numpy(expected[1]))
+    nearest = (z @ z.T).fill_diagonal_(-1).argmax(1).tolist()
+    assert [row["ids"][0] for row in columns["neighbours"]] == nearest
+    told = json.loads(
+        samekind("embed", folders, "--space", trained, "--out", out, "--for-atlas", "--json").out
+    )
+    assert (told["items"], told["columns"]) == (36, list(columns))
+
+
+def test_a_table_for_embedding_atlas_is_parquet(samekind, tmp_path):
+    answer = samekind("embed", "nowhere", "--space", "nowhere", "--out", tmp_path / "v.csv", "--for-atlas")
+    assert answer == (2, "", "samekind: expected a file ending in .parquet; got v.csv\n")

@@ -151,7 +151,8 @@ SAYS = {
     "train triplet --unseen 0,1,2,3,4,5,6,7,8,9": "a split by class needs items of seen and of unseen "
     "classes; 1797 of 1797 items are unseen (10 classes)",
     "train triplet --at far=2": 'expected an operating point "eer", "far=0.01" or "frr=0.01" (a rate from 0 '
-    'to 1), "cost=PRIOR" or "cost=PRIOR:MISS:FALSE_ACCEPT", got "far=2"',
+    'to 1), "cost=PRIOR" or "cost=PRIOR:MISS:FALSE_ACCEPT", or the threshold itself, "threshold=0.5", got '
+    '"far=2"',
     "calibrate run --at far": 'expected an operating point "eer", …',
     "train triplet --device gpu": 'expected a device auto, cpu, cuda, mps or "cuda:1", got "gpu"',
     "evaluate run --device gpu": 'expected a device auto, cpu, cuda, mps or "cuda:1", got "gpu"',

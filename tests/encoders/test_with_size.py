@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from samekind.data.media.original_size import size_plane
+from samekind.decoding.size_plane import size_plane
 from samekind.encoders import Attended, Conv4, ResNet18, Views, WithSize
 from samekind.encoders.wrapping import network_of
 from samekind.errors import DataError

@@ -15,13 +15,13 @@ import pytest
 import torch
 
 import samekind.index
+from samekind import journal as journals
 from samekind import storage
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Faiss, open_index
 from samekind.index import arrangement as arrangements
-from samekind.index import journal as journals
 from samekind.index import store as stores
-from samekind.index.journal import Journal
+from samekind.journal import Journal
 
 ROOM = Path(samekind.index.__file__).parent
 OURS = (str(ROOM), storage.__file__)

@@ -20,6 +20,7 @@ from samekind.similarities import Cosine, Dot, Euclidean, SquaredEuclidean, scor
         ("far=0.001", {"name": "far", "rate": 0.001}),
         ("frr=1e-2", {"name": "frr", "rate": 0.01}),
         ("far=0", {"name": "far", "rate": 0.0}),
+        ("threshold=-0.5", {"name": "threshold", "threshold": -0.5}),
         ("cost=0.01", {"name": "cost", "prior": 0.01, "miss_cost": 1.0, "false_accept_cost": 1.0}),
         ("cost=0.5:1:10", {"name": "cost", "prior": 0.5, "miss_cost": 1.0, "false_accept_cost": 10.0}),
     ],
@@ -29,7 +30,22 @@ def test_points_are_read(text, expected):
     assert {key: result[key] for key in expected} == expected
 
 
-NONE = ["", "EER", "eer=1", "far", "far=", "far=x", "far=-0.1", "far=1.1", "far=nan", "frr=2", "far=0.1:2"]
+NONE = [
+    "",
+    "EER",
+    "eer=1",
+    "far",
+    "far=",
+    "far=x",
+    "far=-0.1",
+    "far=1.1",
+    "far=nan",
+    "frr=2",
+    "far=0.1:2",
+    "threshold",
+    "threshold=inf",
+    "threshold=x",
+]
 NO_COST = ["cost", "cost=0", "cost=1", "cost=0.5:1", "cost=0.5:0:1", "cost=0.5:1:inf", "cost=0.5:1:1:1"]
 
 

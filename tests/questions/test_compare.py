@@ -21,6 +21,9 @@ def test_the_score_decides_and_the_prior_moves_the_probability(plane, at, thresh
         "probability": pytest.approx(1 / (1 + math.exp(1 - 3 * score))),
         "kind": "cosine",
         "point": "eer",
+        "false_accepts": 0.0,
+        "false_accept_interval": None,
+        "false_rejects": 0.0,
     }
     odds = [comparison.probability / (1 - comparison.probability) for comparison in (answer, rare)]
     assert odds[1] == pytest.approx(odds[0] / 9, rel=1e-4)

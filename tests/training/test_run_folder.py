@@ -418,3 +418,13 @@ def test_reads_the_settings_of_the_run(finished, copy, sets):
     assert not finished.selected_on_test
     copy.begin(run.override(["select_on=test"]))
     assert copy.selected_on_test
+
+
+def test_measures_are_kept_and_a_damaged_file_is_none(tmp_path):
+    run = RunFolder(tmp_path)
+    assert run.measures() is None
+    run.keep_measures([{"measure": "EER", "value": 0.1}])
+    assert run.measures() == [{"measure": "EER", "value": 0.1}]
+    for content in ("", "[]", "{}", '{"rows": 5}', '{"rows": [5]}'):
+        (tmp_path / "measures.json").write_text(content)
+        assert run.measures() is None

@@ -1,12 +1,13 @@
 """Sounds of unequal length in one tensor."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-#: The sample that marks padding among 16-bit samples, and the largest that a sound can have.
-PAD, LARGEST = -32768, 32767
+from samekind.decoding.waves import LARGEST
+from samekind.decoding.waves import PAD as PAD
+from samekind.tracing import exporting
 
 
 def as_samples(x: Tensor) -> Tensor:
@@ -53,6 +54,8 @@ def marked(x: Tensor, lengths: Tensor) -> Tensor:
     """Sounds (n, channels, time) with everything behind their lengths (n,) marked as padding. What is padding
     in all of them is cut off.
     """
+    if exporting():
+        return x.masked_fill(~inside(lengths, x.shape[-1])[:, None], torch.nan)
     longest = int(lengths.max()) if len(lengths) else 0
     x = x[..., :longest]
     return x.masked_fill(~inside(lengths, longest)[:, None], torch.nan)
@@ -62,8 +65,9 @@ def repeated(x: Tensor, lengths: Tensor, least: int) -> tuple[Tensor, Tensor]:
     """Sounds (n, channels, time) and lengths (n,); those shorter than ``least`` steps are repeated from their
     start until they have as many.
     """
-    steps = max(least, x.shape[-1])
-    if not len(x) or int(lengths.min()) >= least:
+    longest: Callable[[int, int], int] = torch.sym_max if exporting() else max
+    steps = longest(least, x.shape[-1])
+    if not exporting() and (not len(x) or int(lengths.min()) >= least):
         return x, lengths
     places = torch.arange(steps, device=x.device) % lengths[:, None].clamp(min=1)
     long = lengths[:, None] >= least

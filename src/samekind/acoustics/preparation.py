@@ -48,7 +48,9 @@ class Preparation(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Features, no sound with fewer than ``shortest`` frames."""
         features = self.features(x)
-        return marked(*repeated(features, lengths_of(features), self.shortest)) if len(x) else features
+        if not x.shape[0]:
+            return features
+        return marked(*repeated(features, lengths_of(features), self.shortest))
 
     def features(self, x: Tensor) -> Tensor:
         """Features as they are, however few. Raises DataError for anything but sounds or features with as
@@ -59,7 +61,7 @@ class Preparation(nn.Module):
                 "the encoder takes sounds, floats (n, 1, samples), or their features "
                 f"(n, {self.coefficients}, frames); got {tuple(x.shape)} of {x.dtype}"
             )
-        if not len(x):
+        if not x.shape[0]:
             return x.new_empty(0, self.coefficients, self.shortest)
         if x.shape[1] > 1:
             return x

@@ -40,7 +40,9 @@ def demo(
     from samekind.cli.output import messages, print_json
     from samekind.cli.progress_bar import Bar
     from samekind.evaluation import five_questions, unseen_rows
+    from samekind.evaluation.rows import described
     from samekind.recipes import fit, house
+    from samekind.training import RunFolder
 
     sets = _sets()
     unseen = sets.unseen
@@ -52,6 +54,7 @@ def demo(
     rows = [unseen_rows(space, unseen, tasks=tasks, seed=run.seed) for space in spaces]
     answers = five_questions(spaces[1], *rows, noun="character")
     _write_report(out, sets, spaces, rows, answers)
+    RunFolder(out).keep_measures([described(row) for row in rows[1]])
     examples = _write_examples(unseen, out / "examples")
     if as_json:
         print_json({"report": str(out / "report.html"), "answers": [answer.to_json() for answer in answers]})

@@ -1,5 +1,6 @@
 """samekind embed: items to vectors in a file."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +9,7 @@ import typer
 from samekind.cli import options
 
 if TYPE_CHECKING:
-    from samekind.questions.embed import Embedded
+    from samekind.questions.embedded import Embedded
 
 ENDINGS = (".npy", ".csv", ".parquet")
 
@@ -19,6 +20,14 @@ def embed(
     out: Annotated[
         Path, typer.Option(help="The file to write: .npy (with the ids beside it), .csv or .parquet.")
     ],
+    for_atlas: Annotated[
+        bool,
+        typer.Option(
+            "--for-atlas",
+            help="Write a .parquet for Apple's embedding-atlas instead: a point in the plane for every item, "
+            "and its neighbours.",
+        ),
+    ] = False,
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
     raw_texts: options.RawTexts = False,
@@ -33,10 +42,13 @@ def embed(
     from samekind.cli.spaces import open_space
     from samekind.questions.table_files import check_ending
 
-    check_ending(out, ENDINGS)
+    check_ending(out, (".parquet",) if for_atlas else ENDINGS)
     opened = open_space(space, device)
     items = opened.read(data, label=label, named_by=named_by, skip_unreadable=skip_unreadable)
     answer = questions.embed(opened.space, items, progress=bar)
+    if for_atlas:
+        _write_for_atlas(out, answer, as_json=as_json)
+        return
     ids = _write(out, answer, raw_texts=raw_texts)
     if as_json:
         print_json({"out": str(out), **answer.to_json(), **({"ids": str(ids)} if ids else {})})
@@ -66,3 +78,18 @@ def _write(out: Path, answer: "Embedded", *, raw_texts: bool) -> Path | None:
     write_table(ids, names, raw_texts=raw_texts)
     write_bytes(out, content.getvalue())
     return ids
+
+
+def _write_for_atlas(out: Path, answer: "Embedded", *, as_json: bool) -> None:
+    from samekind.cli.output import print_json, print_text
+    from samekind.questions.atlas import atlas_columns
+    from samekind.questions.table_files import write_table
+
+    columns = atlas_columns(answer)
+    write_table(out, columns)
+    if as_json:
+        print_json({"out": str(out), **answer.to_json(), "columns": list(columns)})
+        return
+    neighbours = " --neighbors neighbours" if "neighbours" in columns else ""
+    command = f"embedding-atlas {shlex.quote(str(out))} --x x --y y{neighbours}"
+    print_text(f"{len(answer.z):,} points are in {out}. To open them: {command}")

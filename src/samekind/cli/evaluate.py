@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -219,11 +220,16 @@ Told = tuple[dict[str, Any], Callable[[], None]]
 
 def _about_tests(request: Request, report: Path | None) -> Told:
     from samekind.cli.spaces import open_run
+    from samekind.evaluation.rows import described
     from samekind.questions.evaluate_opened import evaluate_tests
+    from samekind.training import RunFolder
 
     run = open_run(request.run, request.device)
     run.opened.take_tree(request.taxonomy)
     answer = evaluate_tests(run, request.settings, cohort=request.cohort, report=report)
+    if request.cohort is None and request.taxonomy is None:
+        with suppress(OSError):  # a folder that nobody may write to is evaluated all the same
+            RunFolder(request.run).keep_measures([described(row) for row in answer.rows])
     return answer.to_json(), partial(_print_evaluated, answer, request)
 
 

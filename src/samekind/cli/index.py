@@ -62,6 +62,12 @@ Distil = Annotated[bool, typer.Option(help="Try to shorten the list by distillin
 SampleSeed = Annotated[
     int, typer.Option(help="Fixes the sample that is measured with.", min=0, max=LARGEST_SEED)
 ]
+Thumbnails = Annotated[
+    bool,
+    typer.Option(
+        "--thumbnails", help="Keep a small picture of every item too, as samekind serve shows them."
+    ),
+]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace items that are already there.")]
 
 
@@ -78,6 +84,7 @@ def build(
     kind: Scores = None,
     distil: Distil = True,
     seed: SampleSeed = 0,
+    thumbnails: Thumbnails = False,
     label: options.LabelColumn = None,
     device: options.Device = "auto",
     skip_unreadable: options.SkipUnreadable = False,
@@ -101,7 +108,9 @@ def build(
         opened.space, count=len(items.ids), index_type=index_type, scores=kinds, url=server, name=name
     )
     settings = ShortlistSettings(recall, k, kinds, distil, seed)
-    answer = build_index(opened.space, empty, items, out, settings=settings, progress=bar)
+    answer = build_index(
+        opened.space, empty, items, out, settings=settings, thumbnails=thumbnails, progress=bar
+    )
     _show(out, answer, as_json=as_json)
 
 
@@ -111,6 +120,7 @@ def add(
     data: options.Sources,
     space: options.SpaceFolder,
     replace: Replace = False,
+    thumbnails: Thumbnails = False,
     label: options.LabelColumn = None,
     device: options.Device = "auto",
     skip_unreadable: options.SkipUnreadable = False,
@@ -125,7 +135,9 @@ def add(
     opened = open_space(space, device)
     stored = galleries.open_gallery(folder, opened.space)
     items = opened.read(data, label=label, skip_unreadable=skip_unreadable)
-    answer = add_to_index(opened.space, stored, items, folder, replace=replace, progress=bar)
+    answer = add_to_index(
+        opened.space, stored, items, folder, replace=replace, thumbnails=thumbnails, progress=bar
+    )
     _show(folder, answer, as_json=as_json)
 
 

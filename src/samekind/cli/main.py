@@ -22,6 +22,7 @@ from samekind.cli.dynamics import dynamics
 from samekind.cli.embed import embed
 from samekind.cli.enroll import enroll
 from samekind.cli.evaluate import evaluate
+from samekind.cli.export import export
 from samekind.cli.identify import identify
 from samekind.cli.index import index
 from samekind.cli.info import info
@@ -32,6 +33,7 @@ from samekind.cli.predict import predict
 from samekind.cli.report import report
 from samekind.cli.robustness import robustness
 from samekind.cli.search import search
+from samekind.cli.serve import serve
 from samekind.cli.train import train
 from samekind.cli.tree import tree
 from samekind.cli.two_sample import two_sample
@@ -69,6 +71,8 @@ for command in (
     tree,
     info,
     draw,
+    export,
+    serve,
 ):
     app.command()(command)
 app.add_typer(index, name="index")
@@ -116,6 +120,13 @@ def main() -> None:
         # If a file was to replace another, name the other.
         path = error.filename2 or error.filename
         _stop(f"cannot use {path}: {error.strerror}" if path else str(error))
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        _stop(
+            "this command needs PyTorch, which is not installed here; without it, samekind serve FOLDER "
+            "--onnx serves a folder of samekind export"
+        )
     except UnicodeEncodeError as error:
         # Terminals escape what they cannot write; this is a file.
         name = ascii(error.object[max(0, error.start - 40) : error.end + 20])

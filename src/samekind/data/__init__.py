@@ -37,7 +37,7 @@ from samekind.data.media import (
     reader_for,
     scaled,
 )
-from samekind.data.media.pixels import write_image
+from samekind.data.media.image_files import write_image
 from samekind.data.opening import memory_needed, open_data
 from samekind.data.sets import Sets, divide, prepare
 from samekind.data.settings import DataSettings

@@ -15,7 +15,6 @@ from samekind.data.media.brightness import brightest, brightness
 from samekind.data.media.headings import read_headings
 from samekind.data.media.medium import named_problem
 from samekind.data.media.pictures import blank_problem, is_blank
-from samekind.data.media.pixels import Heading
 from samekind.data.opening import open_source
 from samekind.data.problems import class_sizes, problems_of
 from samekind.data.settings import DataSettings, or_usual
@@ -25,6 +24,7 @@ from samekind.data.sources.loading import load, load_sounds
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
 from samekind.data.words import listed, named
+from samekind.decoding.pixels import Heading
 from samekind.errors import DataError, SettingError
 
 Splitting = Split | Callable[[Items], Split | None]

@@ -16,9 +16,10 @@ from samekind.data.branches import branches_of
 from samekind.data.class_tree import expect_classes
 from samekind.data.media import ARRAYS, PICTURES, Medium, Reader, medium_of
 from samekind.data.media.arrays import looks_like_pictures
-from samekind.data.settings import WHITE, DataSettings
+from samekind.data.settings import DataSettings
 from samekind.data.stored import Stored
 from samekind.data.words import spelt_as
+from samekind.decoding.pixels import WHITE
 from samekind.errors import DataError, expect, nearest
 from samekind.taxonomy import Tree
 

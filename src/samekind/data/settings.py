@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+from samekind.decoding.pixels import WHITE, Background, Fit
 from samekind.errors import SettingError, expect
 from samekind.settings import Between, Natural, check, read, write
 
-WHITE = 65_535  # the highest value of 16 bits
-
-Fit = Literal["stretch", "crop", "pad"]
-Background = Literal["white", "black"]
 Side = Annotated[int, Between(1)]
 Memory = Literal["auto", "always", "never"]
 

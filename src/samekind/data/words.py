@@ -1,8 +1,10 @@
-"""Words for messages: numbers of things, lists of names, and the spelling of accents."""
+"""Words for messages: numbers of things, lists of names; and the spelling of accents (`spelling.py`)."""
 
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from samekind.spelling import composed as composed
+from samekind.spelling import spelt_as as spelt_as
 
 if TYPE_CHECKING:
     from samekind.data.items import Items
@@ -34,23 +36,3 @@ def listed(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") 
 def named(items: "Items", place: int) -> str:
     """What a message calls one of the items."""
     return items.ids[place] if items.ids is not None else f"item {place}"
-
-
-def spelt_as(names: Sequence[str], known: Iterable[str]) -> list[str]:
-    """Names as ``known`` has them, if one there differs only in how its accents are stored; else unchanged.
-
-    macOS, and the archives it makes, store an accented letter as two characters (NFD), nearly all else as one
-    (NFC). If both spellings are known, each stays itself.
-
-    >>> spelt_as(["Mo\\u0308we", "Mowe"], ["M\\u00f6we"]) == ["M\\u00f6we", "Mowe"]
-    True
-    """
-    exact = list(known)
-    # Reversed, because the first of several equal ones counts.
-    alike = {composed(name): name for name in reversed(exact)} | {name: name for name in exact}
-    return [alike.get(name, alike.get(composed(name), name)) for name in names]
-
-
-def composed(name: str) -> str:
-    """The name with every accented letter as one character, where Unicode has one (NFC)."""
-    return unicodedata.normalize("NFC", name)

@@ -17,6 +17,7 @@ from samekind.decisions.decision import Decision, Kind
 from samekind.decisions.ladder import Ladder, Rung
 from samekind.decisions.levels import Levels
 from samekind.decisions.record import Record
+from samekind.decisions.stale import stale_threshold
 from samekind.decisions.standing import Standing
 from samekind.decisions.temperature import Head, Temperature, mixed
 
@@ -34,4 +35,5 @@ __all__ = [
     "Standing",
     "Temperature",
     "mixed",
+    "stale_threshold",
 ]

@@ -2,11 +2,15 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from samekind.errors import SettingError, SpaceError
+
+if TYPE_CHECKING:  # a space without PyTorch keeps decisions too
+    from torch import Tensor
+
+#: A score, or an array or a tensor of scores.
+Scores = TypeVar("Scores", bound=Any)
 
 #: A kind of score: the space's own similarity, the cosine, both fused, a similarity fitted to the embeddings,
 #: or one of these normalised by a cohort.
@@ -37,12 +41,16 @@ class Decision:
     classes: int = 0
     equal_error: float | None = None
 
-    def accepts(self, scores: Tensor) -> Tensor:
+    def accepts(self, scores: "Tensor") -> "Tensor":
         """Same (true) or different (false); a score at the threshold is the same."""
         return scores >= self.threshold
 
-    def probability(self, scores: Tensor, *, prior: float = 0.5) -> Tensor:
+    def probability(self, scores: "Tensor", *, prior: float = 0.5) -> "Tensor":
         """The calibrated probability of "same", if a share ``prior`` of all questions has that answer."""
+        return self.log_odds(scores, prior=prior).sigmoid()
+
+    def log_odds(self, scores: Scores, *, prior: float = 0.5) -> Scores:
+        """The logarithm of the odds of "same": of a number, or of each in an array or a tensor."""
         if self.calibration is None:
             raise SpaceError(
                 "this decision was stored without a calibration; fit it again to get probabilities"
@@ -50,4 +58,5 @@ class Decision:
         if not 0 < prior < 1:
             raise SettingError(f"expected a prior between 0 and 1, got {prior}")
         slope, offset = self.calibration
-        return (slope * scores + (offset + math.log(prior / (1 - prior)))).sigmoid()
+        odds: Any = slope * scores + (offset + math.log(prior / (1 - prior)))
+        return odds  # type: ignore[no-any-return]

@@ -5,11 +5,12 @@ Guo et al., "On Calibration of Modern Neural Networks", ICML 2017.
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from torch import Tensor
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from samekind.settings import Between, Natural
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 #: A head of a space: the similarity to the prototypes, the auxiliary head, or both fused.
 Head = Literal["similarity", "auxiliary", "fused"]
@@ -29,13 +30,13 @@ class Temperature:
     items: Natural
     at_bound: bool = False
 
-    def probabilities(self, logits: Tensor) -> Tensor:
+    def probabilities(self, logits: "Tensor") -> "Tensor":
         """The softmax of logits (…, classes) divided by the temperature."""
         # Relative to the highest: a logit divided by a low temperature could overflow.
         return ((logits - logits.detach().amax(-1, keepdim=True)) / self.value).softmax(-1)
 
 
-def mixed(logits: Tensor) -> Tensor:
+def mixed(logits: "Tensor") -> "Tensor":
     """The logarithm of the mean of several softmaxes: (heads, n, classes) -> (n, classes).
 
     It is finite even where the probability itself underflows.

@@ -36,7 +36,7 @@ def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
         features: Any = encoder.module(encoder.scaling(x))
     if isinstance(features, Tensor) and features.dim() == 4:
         features = pooled(features, encoder.pooling)
-    if not isinstance(features, Tensor) or features.shape != (len(x), encoder.feature_dimension):
+    if not isinstance(features, Tensor) or features.shape != (x.shape[0], encoder.feature_dimension):
         result = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise DataError(
             f"{type(encoder.module).__name__} should give ({len(x)}, {encoder.feature_dimension}), or maps "

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from samekind.acoustics import lengths_of
 from samekind.acoustics.padding import inside
 from samekind.errors import DataError
+from samekind.tracing import exporting
 
 #: Keeps the gradient of a deviation finite where it is 0.
 LEAST_VARIANCE = 1e-8
@@ -26,7 +27,7 @@ def expect_frames(x: Tensor, coefficients: int) -> tuple[Tensor, Tensor]:
             f"got {tuple(x.shape)} of {x.dtype}"
         )
     lengths = lengths_of(x)
-    if not x.shape[-1] or (len(x) and int(lengths.min()) < 1):
+    if not exporting() and (not x.shape[-1] or (len(x) and int(lengths.min()) < 1)):
         raise DataError("a sound has no frame; expected at least one")
     return x.nan_to_num(0.0), lengths
 
@@ -34,7 +35,7 @@ def expect_frames(x: Tensor, coefficients: int) -> tuple[Tensor, Tensor]:
 def masked(x: Tensor, lengths: Tensor) -> Tensor:
     """Maps (n, …, time) with 0 behind their lengths (n,), as if each stood alone before a convolution."""
     mask = inside(lengths, x.shape[-1])
-    return x * mask.reshape(len(x), *[1] * (x.dim() - 2), x.shape[-1])
+    return x * mask.reshape(x.shape[0], *[1] * (x.dim() - 2), x.shape[-1])
 
 
 def statistics(x: Tensor, lengths: Tensor, weights: Tensor | None = None) -> Tensor:

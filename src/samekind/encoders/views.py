@@ -6,8 +6,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.encoders.images import expect_sizes
+from samekind.encoders.resizing import resized_by_matrices
 from samekind.encoders.wrapping import around_encoder
 from samekind.errors import DataError
+from samekind.tracing import exporting
 
 
 @around_encoder
@@ -56,6 +58,8 @@ def resized(x: Tensor, size: int | None) -> Tensor:
         return x
     if x.dim() != 4 or 0 in x.shape[1:]:
         raise DataError(f"the encoder takes pictures (n, channels, height, width); got {tuple(x.shape)}")
+    if exporting():
+        return resized_by_matrices(x, size)
     if not len(x):
         return x.new_empty(0, x.shape[1], size, size)
     return F.interpolate(x, size=(size, size), mode="bilinear", antialias=True)

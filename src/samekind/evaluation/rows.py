@@ -1,7 +1,7 @@
 """One measured value: the question, the items, the score, and its interval."""
 
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from samekind.measures.catalogue import AUROC, measure_named
 from samekind.measures.measure import Measure
@@ -53,6 +53,16 @@ class Row(NamedTuple):
     def about(self) -> str:
         """The items, with the note where there is one."""
         return f"{self.items}, {self.note}" if self.note else self.items
+
+
+def described(row: Row) -> dict[str, Any]:
+    """The row with what its measure is, for who shows it without the catalogue.
+
+    >>> described(Row("verification", "seen", "EER", "cosine", 0.2))["share"]
+    True
+    """
+    entry = row.entry
+    return {**row._asdict(), "share": entry.is_share, "better": entry.better, "meaning": entry.meaning}
 
 
 def noted(row: Row, note: str) -> Row:

@@ -17,13 +17,13 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 from torch import Tensor
 
+from samekind import journal as journals
 from samekind.errors import SettingError, SpaceError
 from samekind.index import folder as folders
-from samekind.index import journal as journals
 from samekind.index.changes import Change, from_content, to_parts
 from samekind.index.contract import Metadata, Score, as_texts, check_new_ids, checked
-from samekind.index.journal import Journal
 from samekind.index.store import FILES, Store
+from samekind.journal import Journal
 from samekind.settings import Between, Natural, typed
 from samekind.storage import FolderLock, LockedError
 

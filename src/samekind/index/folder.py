@@ -18,9 +18,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from samekind import storage
+from samekind import journal, storage
 from samekind.errors import SpaceError
-from samekind.index import journal
 from samekind.index.contract import as_json
 from samekind.plain_files import read_json
 

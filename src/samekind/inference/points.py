@@ -24,18 +24,19 @@ FEW_CLASSES = 10
 NEAR_A_COIN = 0.4
 EXPECTED = (
     'expected an operating point "eer", "far=0.01" or "frr=0.01" (a rate from 0 to 1), '
-    '"cost=PRIOR" or "cost=PRIOR:MISS:FALSE_ACCEPT"'
+    '"cost=PRIOR" or "cost=PRIOR:MISS:FALSE_ACCEPT", or the threshold itself, "threshold=0.5"'
 )
 
 
 class OperatingPoint(NamedTuple):
-    """A point: ``name`` is eer, far, frr or cost, the rest its numbers."""
+    """A point: ``name`` is eer, far, frr, cost or threshold, the rest its numbers."""
 
     name: str
     rate: float = math.nan
     prior: float = math.nan
     miss_cost: float = 1.0
     false_accept_cost: float = 1.0
+    threshold: float = math.nan
 
 
 def operating_point(text: str) -> OperatingPoint:
@@ -43,7 +44,7 @@ def operating_point(text: str) -> OperatingPoint:
 
     ``eer``: both errors equally frequent. ``far=RATE`` and ``frr=RATE``: false accepts or false rejects at
     most this frequent. ``cost=PRIOR``: the least cost if a share PRIOR of all pairs is the same; both errors
-    cost 1, or what ``cost=PRIOR:MISS:FALSE_ACCEPT`` says.
+    cost 1, or what ``cost=PRIOR:MISS:FALSE_ACCEPT`` says. ``threshold=SCORE``: this very threshold.
 
     >>> operating_point("far=0.001").rate
     0.001
@@ -58,6 +59,8 @@ def operating_point(text: str) -> OperatingPoint:
         costs = numbers[1:] or [1.0, 1.0]
         if 0 < numbers[0] < 1 and all(0 < cost < math.inf for cost in costs):
             return OperatingPoint(name, math.nan, numbers[0], *costs)
+    if name == "threshold" and len(numbers) == 1 and math.isfinite(numbers[0]):
+        return OperatingPoint(name, threshold=numbers[0])
     raise SettingError(f'{EXPECTED}, got "{text}"')
 
 
@@ -76,6 +79,8 @@ def threshold_for(
             return _at_false_accepts(scores, same, point.rate)
         case "frr":
             return _below(scores, threshold_at(scores, same, false_rejects=point.rate))
+        case "threshold":
+            return point.threshold
         case "cost":
             log_odds = bayes_threshold(
                 prior=point.prior, miss_cost=point.miss_cost, false_accept_cost=point.false_accept_cost

@@ -19,6 +19,8 @@ from samekind.questions.embed import embed
 from samekind.questions.enroll import enroll, enroll_classes, remove_class
 from samekind.questions.evaluate import evaluate_items, evaluate_run, evaluate_trials
 from samekind.questions.evaluate_against import evaluate_against
+from samekind.questions.export import export
+from samekind.questions.gallery_map import gallery_map
 from samekind.questions.identify import identify
 from samekind.questions.identify_windows import identify_windows
 from samekind.questions.index import add_to_index, build_index, index_info, remove_from_index
@@ -28,6 +30,7 @@ from samekind.questions.predict import predict
 from samekind.questions.reading import collected
 from samekind.questions.robustness import robustness
 from samekind.questions.search import search
+from samekind.questions.tradeoff import tradeoff
 from samekind.questions.tree import tree
 from samekind.questions.two_sample import two_sample
 
@@ -53,6 +56,8 @@ __all__ = [
     "evaluate_items",
     "evaluate_run",
     "evaluate_trials",
+    "export",
+    "gallery_map",
     "identify",
     "identify_windows",
     "index_info",
@@ -63,6 +68,7 @@ __all__ = [
     "remove_from_index",
     "robustness",
     "search",
+    "tradeoff",
     "tree",
     "two_sample",
 ]

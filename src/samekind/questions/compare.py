@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from samekind.decisions import Decision
 from samekind.errors import SpaceError, nearest
 from samekind.inference import asking, device_of, embed
 from samekind.space import MetricSpace
@@ -14,7 +15,7 @@ from samekind.space import MetricSpace
 @dataclass(frozen=True)
 class Comparison:
     """Whether two items are the same kind: the score, the threshold at its operating point, and the
-    probability.
+    probability. The error rates are those of the threshold on the trials that it was fitted on.
     """
 
     same: bool
@@ -23,6 +24,9 @@ class Comparison:
     probability: float
     kind: str
     point: str
+    false_accepts: float
+    false_accept_interval: tuple[float, float] | None
+    false_rejects: float
 
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
@@ -36,15 +40,18 @@ def compare(
 
     ``prior`` is how often two items are the same where this is asked.
     """
-    name = space.kind_for("pairs") if kind is None else kind
-    if name not in space.decisions:
-        raise SpaceError(
-            f'this space has no threshold for the score "{name}"; {nearest(name, space.decisions)}'
-        )
-    decision = space.decisions[name]
     # Sounds are of unequal length; their medium pads them.
     together = torch.stack if space.reader is None else space.reader.medium.batch
-    z = embed(space, together([first, second])).to(device_of(space))
+    _decision(space, kind)  # an unknown kind is refused before the items are embedded
+    return compare_embedded(space, embed(space, together([first, second])), kind=kind, prior=prior)
+
+
+def compare_embedded(
+    space: MetricSpace, z: Tensor, *, kind: str | None = None, prior: float = 0.5
+) -> Comparison:
+    """The same for the embeddings (2, d) of the two."""
+    decision = _decision(space, kind)
+    z = z.to(device_of(space))
     with asking(space):
         score = space.score(z[:1], z[1:], kind=decision.kind).cpu()
     return Comparison(
@@ -52,6 +59,18 @@ def compare(
         score=float(score),
         threshold=decision.threshold,
         probability=float(decision.probability(score, prior=prior)),
-        kind=name,
+        kind=decision.kind,
         point=decision.point,
+        false_accepts=decision.false_accepts,
+        false_accept_interval=decision.false_accept_interval,
+        false_rejects=decision.false_rejects,
     )
+
+
+def _decision(space: MetricSpace, kind: str | None) -> Decision:
+    name = space.kind_for("pairs") if kind is None else kind
+    if name not in space.decisions:
+        raise SpaceError(
+            f'this space has no threshold for the score "{name}"; {nearest(name, space.decisions)}'
+        )
+    return space.decisions[name]

@@ -7,18 +7,13 @@ from typing import Any
 
 from samekind.data import Collection
 from samekind.data.words import spelt_as
+from samekind.decisions import stale_threshold
 from samekind.errors import DataError, SettingError, SpaceError
+from samekind.questions.embedded import Embedded, vectors_of
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
 from samekind.space import MetricSpace
 
-STALE = (
-    'the threshold for none of these was fitted before the class "{name}" was {done}, on {trials}{why}; '
-    "fit it again"
-)
-ONCE_UNKNOWN = (
-    "; it was made to turn away the unknown items there, those of this class too if it was among them"
-)
 LABELS_NAMED = 5
 SEVERAL = 'its examples carry several labels ({labels}), and all of them are now the class "{name}"'
 
@@ -77,7 +72,7 @@ def spelt_names(space: MetricSpace, names: Sequence[str], *, replace: bool) -> l
 def enroll(
     space: MetricSpace,
     name: str,
-    items: Collection,
+    items: Collection | Embedded,
     *,
     replace: bool = False,
     under: str | None = None,
@@ -92,7 +87,7 @@ def enroll(
     done = "replaced" if name in space.classes else "added"
     if under is not None and space.tree is not None:
         space.tree.place(under)  # an unknown node is refused before the items are embedded
-    z = embedded(space, items.inputs, title="enrol", progress=progress)
+    z = vectors_of(space, items, title="enrol", progress=progress)
     space.enroll(name, z, replace=replace, under=under)
     above = space.tree.parent(name) if space.tree is not None else None
     several, stale = _several_labels(name, items.labels), _stale(space, name, done)
@@ -168,11 +163,5 @@ def _several_labels(name: str, labels: Sequence[str | None]) -> str | None:
 
 
 def _stale(space: MetricSpace, name: str, done: str) -> str | None:
-    """A warning if there is a threshold for none of these: it was fitted for other classes.
-
-    Which classes were unknown then is not stored, so there is a warning for every change of the classes.
-    """
-    if space.open_set is None:
-        return None
-    why = ONCE_UNKNOWN if done == "added" else ""
-    return STALE.format(name=name, done=done, trials=space.open_set.trials, why=why)
+    """A warning if there is a threshold for none of these."""
+    return None if space.open_set is None else stale_threshold(space.open_set, name, done)

@@ -29,6 +29,7 @@ from samekind.inference.shortlist import Shortlist, shortlist_of
 from samekind.inference.shortlist_fitting import sample_for
 from samekind.questions import reading
 from samekind.questions.progress import Progress, silent
+from samekind.questions.thumbnails import KEPT, text_of
 from samekind.space import MetricSpace
 
 #: Vectors that are added at a time: every addition is made durable, which takes time.
@@ -95,28 +96,36 @@ def fill(
     items: Collection,
     *,
     replace: bool = False,
+    thumbnails: bool = False,
     progress: Progress = silent,
 ) -> int:
     """Embed items and add them; returns how many.
 
-    An item that comes twice is added once. Its label is stored with it, and its path if that is not the id.
+    An item that comes twice is added once. Its label is stored with it, and its path if that is not the id;
+    with ``thumbnails`` a small picture of it, too.
     """
     first = {id: place for place, id in reversed(list(enumerate(items.ids)))}
     waiting: list[tuple[int, Tensor]] = []
+    pictures: dict[int, str | None] = {}
 
     def add() -> None:
         places = [place for place, _ in waiting]
         index.add(
             [items.ids[place] for place in places],
             torch.stack([vector for _, vector in waiting]),
-            [_metadata(items.ids[place], items.labels[place]) for place in places],
+            [_metadata(items.ids[place], items.labels[place], pictures.get(place)) for place in places],
             replace=replace,
         )
         waiting.clear()
+        pictures.clear()
 
     with progress("index", len(items.ids)) as advance:
         for start in range(0, len(items.ids), reading.BATCH):
-            z = embed(space, items.inputs[start : start + reading.BATCH])
+            inputs = items.inputs[start : start + reading.BATCH]
+            z = embed(space, inputs)
+            if thumbnails and space.reader is not None:
+                texts = (text_of(item, space.reader) for item in inputs)
+                pictures |= dict(enumerate(texts, start))
             if stored_kind(index) is not None:
                 with asking(space):
                     z = vectors_to_store(space, index, z.to(device_of(space))).cpu()
@@ -146,9 +155,10 @@ def stored_path(id: str, metadata: Metadata) -> str:
     return path_of(path if isinstance(path, str) else id)
 
 
-def _metadata(id: str, label: str | None) -> dict[str, str | None]:
+def _metadata(id: str, label: str | None, picture: str | None) -> dict[str, str | None]:
     path = path_of(id)
-    return {"label": label} if path == id else {"label": label, "path": path}
+    known = {"label": label} if path == id else {"label": label, "path": path}
+    return known if picture is None else {**known, KEPT: picture}
 
 
 def check_new(index: Index, ids: Sequence[str]) -> None:

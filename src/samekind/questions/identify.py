@@ -3,14 +3,18 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from torch import Tensor
+
 from samekind.data import Collection
 from samekind.decisions import Kind
 from samekind.errors import SpaceError
 from samekind.inference import identify as named_classes
 from samekind.inference import identify_at
+from samekind.inference.embed import in_batches
 from samekind.inference.inner_nodes import NO_TREE, threshold_at
+from samekind.questions.embedded import Embedded, vectors_of
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded, known_kind
+from samekind.questions.reading import known_kind
 from samekind.space import MetricSpace
 
 NONE = "none of these"
@@ -27,13 +31,14 @@ NO_THRESHOLD = "this space has no threshold for none of these, so every item get
 
 class Answer(NamedTuple):
     """The class of one item, or with a level perhaps a node above it; None for none of these. With its
-    probability and the score.
+    probability and the score, and if they were asked for the most probable of the known classes.
     """
 
     id: str
     name: str | None
     probability: float
     score: float
+    best: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,10 +69,7 @@ class Identified:
     def to_json(self) -> dict[str, Any]:
         """The answer as plain values."""
         return {
-            "items": [
-                {"id": item.id, "class": item.name, "probability": item.probability, "score": item.score}
-                for item in self.items
-            ],
+            "items": [self._row(item) for item in self.items],
             "threshold": self.threshold,
             "kind": self.kind,
             "named by": self.named_by,
@@ -75,32 +77,47 @@ class Identified:
             **({} if self.level is None else {"level": self.level, "about level": self.about_level}),
         }
 
+    def _row(self, item: Answer) -> dict[str, Any]:
+        row: dict[str, Any] = {
+            "id": item.id,
+            "class": item.name,
+            "probability": item.probability,
+            "score": item.score,
+        }
+        if self.level is not None:
+            row["inner"] = self.is_inner(item)
+        if item.best:
+            row["best"] = [{"class": name, "probability": value} for name, value in item.best]
+        return row
+
 
 def identify(
     space: MetricSpace,
-    items: Collection,
+    items: Collection | Embedded,
     *,
     kind: str | None = None,
     level: float | None = None,
+    best: int = 0,
     progress: Progress = silent,
 ) -> Identified:
     """Name the class of each item, or none of these where the space has a threshold for that.
 
     Classes are named by a ``kind`` of score; None is the space's choice for classes. With a ``level``, such
     as 0.95, the answer is the deepest node of the space's tree that is sure enough for that share of answers
-    to be right. Raises SpaceError for a level without a tree.
+    to be right. Raises SpaceError for a level without a tree. So many of the ``best`` classes are listed with
+    each answer.
     """
     score = known_kind(space, kind, "classes")
     about_level = None if level is None else _about_level(space, level, score)
-    z = embedded(space, items.inputs, title="identify", progress=progress)
+    z = vectors_of(space, items, title="identify", progress=progress)
     if level is None:
         named = named_classes(space, z, kind=score)
     else:
         named = identify_at(space, z, level=level, kind=score)
-    answers = zip(items.ids, named, strict=True)
+    answers = zip(items.ids, named, _best(space, z, best, score), strict=True)
     decision = space.open_set
     return Identified(
-        items=tuple(Answer(id, *answer) for id, answer in answers),
+        items=tuple(Answer(id, *answer, likely) for id, answer, likely in answers),
         threshold=None if decision is None else decision.threshold,
         kind=score if decision is None else decision.kind,
         named_by=score,
@@ -109,6 +126,19 @@ def identify(
         level=level,
         about_level=about_level,
     )
+
+
+def _best(space: MetricSpace, z: Tensor, count: int, kind: Kind) -> list[tuple[tuple[str, float], ...]]:
+    """The most probable of the known classes of each item, if any are wanted."""
+    count = min(count, len(space.classes))
+    if not count:
+        return [()] * len(z)
+    probabilities = in_batches(space, z, lambda part: space.classify(part, kind=kind).probabilities)
+    values, places = probabilities.topk(count)
+    return [
+        tuple((space.classes[place], value) for place, value in zip(*row, strict=True))
+        for row in zip(places.tolist(), values.tolist(), strict=True)
+    ]
 
 
 def _about_level(space: MetricSpace, level: float, kind: Kind) -> str | None:

@@ -102,16 +102,20 @@ def build_index(
     folder: Path,
     *,
     settings: galleries.ShortlistSettings | None = None,
+    thumbnails: bool = False,
     progress: Progress = silent,
 ) -> IndexInfo:
-    """Embed a gallery into an empty index (`galleries.new_index`), save it and measure shortlists for it."""
+    """Embed a gallery into an empty index (`galleries.new_index`), save it and measure shortlists for it.
+
+    ``thumbnails`` keeps a small picture of every item, for those who search from elsewhere.
+    """
     settings = settings or galleries.ShortlistSettings()
     if index.remote:
         # What is added is there at once. If this is interrupted, `add_to_index` can go on by this folder; the
         # note of an empty index tells it what to measure for.
         galleries.measure(space, index, settings, progress=progress)
         index.save(folder)
-    galleries.fill(space, index, items, progress=progress)
+    galleries.fill(space, index, items, thumbnails=thumbnails, progress=progress)
     if index.remote:
         index.save(folder)  # a server now makes its own index: measured is what will be searched
     galleries.measure(space, index, settings, progress=progress)
@@ -127,13 +131,14 @@ def add_to_index(
     folder: Path,
     *,
     replace: bool = False,
+    thumbnails: bool = False,
     progress: Progress = silent,
 ) -> IndexInfo:
     """Add items to the index of a folder; one that has grown much is measured again."""
     if not replace:
         galleries.check_new(index, items.ids)
     before = len(index)
-    added = galleries.fill(space, index, items, replace=replace, progress=progress)
+    added = galleries.fill(space, index, items, replace=replace, thumbnails=thumbnails, progress=progress)
     outgrown = galleries.outgrown(space, index)
     if outgrown and index.remote:
         index.save(folder)  # as in `build_index`: the server's own index before the measurement

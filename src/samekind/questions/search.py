@@ -16,10 +16,11 @@ from samekind.index.mapped import check_stored, stored_kind, vectors_to_find
 from samekind.inference import asking, device_of, search_index, with_cohort
 from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
 from samekind.inference.shortlist_fitting import small_up_to
+from samekind.questions.embedded import Embedded, vectors_of
 from samekind.questions.galleries import GROWN, fill, open_gallery, path_of, stored_path
 from samekind.questions.opening import OpenSpace
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded, known_kind
+from samekind.questions.reading import known_kind
 from samekind.questions.shortlists import Advice, advice, reason
 from samekind.similarities import Dot
 from samekind.space import MetricSpace
@@ -150,7 +151,7 @@ def over_gallery(space: MetricSpace, index: Index) -> MetricSpace:
 
 def search(
     space: MetricSpace,
-    queries: Collection,
+    queries: Collection | Embedded,
     index: Index,
     *,
     k: int = 5,
@@ -158,15 +159,17 @@ def search(
     exhaustive: bool = False,
     progress: Progress = silent,
 ) -> Searched:
-    """The k items of an index that are most like each query; a query does not find its own file.
+    """The k items of an index that are most like each query; a file does not find itself.
 
     Without a ``kind`` of score the one that the index was made for is used or, if it is for any, the space's
     choice for neighbours. ``exhaustive`` compares everything, even if the index has a shortlist.
     """
     kind = kind or stored_kind(index) or space.kind_for("neighbours")
-    z = embedded(space, queries.inputs, title="queries", progress=progress).to(device_of(space))
+    z = vectors_of(space, queries, title="queries", progress=progress).to(device_of(space))
+    # What is embedded already was no file: it may have the name of one by chance.
+    own = [None if isinstance(queries, Embedded) else path_of(id) for id in queries.ids]
     shortlist, held = None if exhaustive else shortlist_of(space, index, kind), len(index)
-    matches, searched = _matches(space, index, queries.ids, z, k, kind, exhaustive=exhaustive)
+    matches, searched = _matches(space, index, own, z, k, kind, exhaustive=exhaustive)
     used = _used(shortlist, held, k, searched)
     return Searched(
         kind=kind,
@@ -186,7 +189,7 @@ def _row(match: Match) -> dict[str, Any]:
 def _matches(
     space: MetricSpace,
     index: Index,
-    ids: Sequence[str],
+    own_paths: Sequence[str | None],
     z: Tensor,
     k: int,
     kind: Kind,
@@ -200,7 +203,7 @@ def _matches(
     searched = k + 1
     while True:
         answers = _best(space, index, z, searched, kind, exhaustive=exhaustive)
-        rows = _others(index, ids, answers, space.decisions.get(kind))
+        rows = _others(index, own_paths, answers, space.decisions.get(kind))
         fewest, columns = min(map(len, rows), default=k), answers.scores.shape[1]
         if fewest >= k or columns < searched:  # the second: the index has no more
             return [tuple(row[:k]) for row in rows], searched
@@ -217,7 +220,7 @@ def _best(space: MetricSpace, index: Index, z: Tensor, k: int, kind: Kind, *, ex
 
 
 def _others(
-    index: Index, queries: Sequence[str], answers: Found, decision: Decision | None
+    index: Index, own_paths: Sequence[str | None], answers: Found, decision: Decision | None
 ) -> list[list[Match]]:
     """What was found for each query, without the query itself."""
     # All ids at once: for a server that is one request.
@@ -236,7 +239,7 @@ def _others(
             for id, score in zip(names, scores, strict=True)
             if paths[id] != own_path
         ]
-        for own_path, names, scores in zip(map(path_of, queries), answers.ids, answers.scores, strict=True)
+        for own_path, names, scores in zip(own_paths, answers.ids, answers.scores, strict=True)
     ]
 
 

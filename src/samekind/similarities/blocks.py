@@ -72,6 +72,15 @@ def blocks(
             yield rows, columns, scorer.score_all(a[rows], b[columns])
 
 
+def every_pair(similarity: Similarity, a: Tensor, b: Tensor) -> Tensor:
+    """Every a against every b all at once, (n, d), (m, d) -> (n, m): what a graph that is written down
+    computes, which has no blocks and no choices.
+    """
+    if isinstance(similarity, Dot) or mapping_of(similarity) is not None:
+        return similarity.score_all(a, b)
+    return similarity(a[:, None], b)
+
+
 def ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
     """What scores the blocks of a and b: the similarity itself, or its frozen form."""
     frozen: Callable[[Tensor, Tensor], Scorer] | None = getattr(similarity, "frozen", None)

@@ -16,6 +16,7 @@ from samekind.errors import SettingError
 from samekind.similarities.scale import FixedScale, Scale
 from samekind.similarities.squares import square_root, squared_distances
 from samekind.similarities.transforms import transforming
+from samekind.tracing import exporting
 
 
 class Euclidean(nn.Module):
@@ -142,6 +143,8 @@ def _normalised(z: Tensor) -> Tensor:
         numbers, known = torch.finfo(z.dtype), lengths.detach()
         if ((known > numbers.tiny**0.5 / numbers.eps) & (known < numbers.max**0.5 / 2)).all():
             return z / lengths
+    if exporting():  # ONNX has no exponents; a division rounds a little more
+        return F.normalize(z / z.abs().amax(-1, keepdim=True).clamp(min=torch.finfo(z.dtype).tiny), dim=-1)
     return F.normalize(z * _power_of_two(z.detach()), dim=-1)
 
 

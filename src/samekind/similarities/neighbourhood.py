@@ -20,11 +20,13 @@ from samekind.similarities.blocks import (
     Similarity,
     counts_matter,
     enrolled_vectors,
+    every_pair,
     mapping_of,
     prepared,
 )
 from samekind.similarities.dot import Dot
 from samekind.similarities.scale import FixedScale, Scale
+from samekind.tracing import exporting
 
 #: An item may be in the cohort itself. Its copy is looked for among so many of its closest.
 CLOSEST = 16
@@ -156,6 +158,9 @@ class Neighbourhood(nn.Module):
             scorer, own, others = prepared(self.similarity, z, cohort)
         else:
             scorer, others, own = prepared(self.similarity, cohort, z)
+        if exporting():
+            scores = every_pair(scorer, own, others) if side == "first" else every_pair(scorer, others, own).T
+            return self._levels(scores, z, cohort)
         budget = MEMORY_BUDGET.get(z.device.type, MEMORY_BUDGET["other"])
         strip = max(1, budget // (4 * max(self.size, CLOSEST * z.shape[1])))
         parts = []
@@ -210,8 +215,8 @@ class _Levelled(nn.Module):
         self.scale = similarity.scale
 
     def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        scores = self.similarity(a[:, :-2], b[:, :-2])
-        return scores * (a[:, -2] + b[:, -2]) - a[:, -1] - b[:, -1]
+        scores = self.similarity(a[..., :-2], b[..., :-2])
+        return scores * (a[..., -2] + b[..., -2]) - a[..., -1] - b[..., -1]
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         scores = self.similarity.score_all(a[:, :-2], b[:, :-2])

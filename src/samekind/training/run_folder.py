@@ -7,6 +7,7 @@ last.pt       the newest checkpoint, which a stopped run goes on from
 best.pt       the checkpoint of the best epoch
 space/        the trained space, once the run is finished
 data.json     where the items came from and how they were split, once the run is finished
+measures.json the measures of its test items, once they were evaluated
 """
 
 import json
@@ -78,6 +79,7 @@ class RunFolder:
         self.record = Record(self.path / "record.jsonl")
         self._run, self._data = self.path / "run.json", self.path / "data.json"
         self._split, self._space = self.path / "split.json", self.path / "space"
+        self._measures = self.path / "measures.json"
         self.features = self.path / "features"  # of the untrained encoder, see `inference.feature_items`
 
     @classmethod
@@ -290,6 +292,18 @@ class RunFolder:
     def selected_on_test(self) -> bool:
         """Whether the epoch was chosen on the test items."""
         return self._run_settings().get("select_on") == "test"
+
+    def keep_measures(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the measures of the test items, rows of an evaluation, in place of earlier ones."""
+        _write_json(self._measures, {"rows": [dict(row) for row in rows]})
+
+    def measures(self) -> list[dict[str, Any]] | None:
+        """The measures that were kept; None if there are none, or they cannot be read."""
+        try:
+            rows = read_json(self._measures.read_bytes())["rows"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+        return rows if isinstance(rows, list) and all(isinstance(row, dict) for row in rows) else None
 
     def verdict(self) -> str | None:
         """A sentence if the kept epoch is not better than the untrained start, else None."""

@@ -4,7 +4,7 @@ import pytest
 
 from samekind.data import DataSettings
 from samekind.data.media.headings import read_headings, reader_of
-from samekind.data.media.pixels import Heading
+from samekind.decoding.pixels import Heading
 from samekind.errors import DataError
 
 

@@ -8,7 +8,8 @@ import torch.nn.functional as F
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samekind.data.media.original_size import colours_of, log_sides, size_plane, without_size
+from samekind.data.media.original_size import colours_of, log_sides, without_size
+from samekind.decoding.size_plane import size_plane
 
 
 def read(plane):

@@ -9,6 +9,7 @@ import torch
 
 from samekind.data.files import Archive, Member, Upload
 from samekind.data.media import waves
+from samekind.decoding import waves as decoding
 from samekind.errors import DataError
 
 
@@ -131,7 +132,7 @@ def test_windows_are_the_whole_file(tmp_path):
 
 @pytest.mark.parametrize("rate", [8000, 44100])
 def test_windows_are_resampled_as_one_sound(rate, tmp_path, monkeypatch):
-    monkeypatch.setattr(waves, "BLOCK", 5000)
+    monkeypatch.setattr(decoding, "BLOCK", 5000)
     soundfile.write(tmp_path / "a.wav", tone(2, rate=rate), rate)
     joined = torch.cat(list(waves.windows(tmp_path / "a.wav", rate=16000, seconds=0.5)), 1)
     whole = waves.decode(tmp_path / "a.wav", rate=16000, seconds=30)

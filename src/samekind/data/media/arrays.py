@@ -13,6 +13,7 @@ from torch import Tensor
 
 from samekind.data.files import File, Readable, is_array, name_of, opened
 from samekind.data.media.medium import Medium, Shape, Suited, Units, can_be_shown, has_pixels
+from samekind.decoding.arrays import as_item
 from samekind.errors import DataError, SettingError
 from samekind.plain_files import Array, read_npy
 
@@ -68,14 +69,7 @@ def read_array(file: Readable, shape: Shape) -> Tensor:
     name, shape = name_of(file), tuple(shape)
     expected = f"expected a .npy array of shape {shape}"
     array = load_array(file, expected)
-    if array.shape != shape:
-        raise DataError(f"{name} does not fit: {expected}, got shape {array.shape}")
-    if array.dtype != np.uint8 and array.dtype.kind != "f":
-        raise DataError(f"{name} does not fit: {expected} holding floats or uint8, got {array.dtype}")
-    values = array.astype(np.float32) / np.float32(255 if array.dtype == np.uint8 else 1)
-    if not np.isfinite(values).all():
-        raise DataError(f"{name} holds values that are not finite (NaN or infinity)")
-    return torch.from_numpy(values)
+    return torch.from_numpy(as_item(array, shape, name))
 
 
 def as_inputs(array: Array, name: str) -> Tensor:

@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from samekind.data.files import File, opened
-from samekind.data.media import pixels
 from samekind.data.media.headings import read_headings
 from samekind.data.media.original_size import colours_of
 from samekind.data.media.pictures import ImageReader
-from samekind.data.media.pixels import Heading
-from samekind.data.settings import WHITE
 from samekind.data.stored import Stored, decode_all, pool
+from samekind.decoding import pixels
+from samekind.decoding.pixels import WHITE, Heading
 
 #: A picture whose highest byte is below this uses less than a quarter of the range.
 DARK = 64

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from statistics import median_low
 
 from samekind.data.files import File, opened
-from samekind.data.media import pixels
 from samekind.data.media.pictures import ImageReader, picture_reader
-from samekind.data.media.pixels import Heading
 from samekind.data.settings import DataSettings
 from samekind.data.stored import pool
+from samekind.decoding import pixels
+from samekind.decoding.pixels import Heading
 from samekind.errors import DataError
 
 

@@ -8,25 +8,13 @@ steps of the logarithm, 4.4 % each. Its first and last row say the same after re
 import math
 from collections.abc import Sequence
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.data.media.pixels import Pixels
+from samekind.decoding.size_plane import LONGEST
 
-#: The longest side that is told from longer ones, and the side whose logarithm is counted as 0, in pixels.
-LONGEST, USUAL = 65_535, 100
-
-
-def size_plane(height: int, width: int, *, rows: int, columns: int) -> Pixels:
-    """The plane (rows, columns) of a picture that had this height and width.
-
-    >>> size_plane(1, 65_535, rows=2, columns=1).tolist()
-    [[0], [255]]
-    """
-    plane = np.empty((rows, columns), dtype=np.uint8)
-    plane[: rows // 2], plane[rows // 2 :] = _byte(height), _byte(width)
-    return plane
+#: The side whose logarithm is counted as 0, in pixels.
+USUAL = 100
 
 
 def log_sides(planes: Tensor) -> Tensor:
@@ -50,7 +38,3 @@ def without_size(shape: Sequence[int]) -> tuple[int, ...]:
 def colours_of(x: Tensor) -> Tensor:
     """Pictures (…, channels, height, width) without the plane of their size, if they have one."""
     return x.narrow(-3, 0, without_size(x.shape[-3:])[0])
-
-
-def _byte(side: int) -> int:
-    return round(255 * math.log(min(max(side, 1), LONGEST)) / math.log(LONGEST))

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from samekind.data.files import Readable, is_array, name_of, opened
-from samekind.data.media import pixels
 from samekind.data.media.arrays import read_array
 from samekind.data.media.medium import (
     Medium,
@@ -19,10 +18,13 @@ from samekind.data.media.medium import (
     named_problem,
     scaled,
 )
-from samekind.data.media.original_size import colours_of, size_plane, without_size
-from samekind.data.media.pixels import MODES, Pixels
-from samekind.data.settings import WHITE, Background, DataSettings, Fit
+from samekind.data.media.original_size import colours_of, without_size
+from samekind.data.settings import DataSettings
 from samekind.data.words import named
+from samekind.decoding import pixels
+from samekind.decoding.pictures import PictureForm
+from samekind.decoding.pixels import MODES, WHITE, Background, Fit, Pixels
+from samekind.decoding.size_plane import size_plane
 from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -88,12 +90,25 @@ class ImageReader:
         self.cut_from = None if cut_from is None else brought_to
         self.white = white
         self.original_size = original_size
-        self._brought_to = brought_to
+        self._brought_to = brought_to  # part of the fingerprint of stored items
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of what is read."""
-        return self.channels + self.original_size, self.height, self.width
+        return self._form.shape
+
+    @property
+    def _form(self) -> PictureForm:
+        return PictureForm(
+            height=self.height,
+            width=self.width,
+            channels=self.channels,
+            fit=self.fit,
+            background=self.background,
+            cut_from=None if self.cut_from is None else (self.cut_from[0], self.cut_from[1]),
+            white=self.white,
+            original_size=self.original_size,
+        )
 
     @property
     def medium(self) -> Medium:
@@ -117,19 +132,7 @@ class ImageReader:
         """The image in the file, written to ``place``: uint8 (channels, height, width)."""
         try:
             with opened(file) as stream:
-                if self.original_size:
-                    sides = pixels.heading(stream)
-                    stream.seek(0)
-                    place[-1] = size_plane(sides.height, sides.width, rows=self.height, columns=self.width)
-                decoded = pixels.decode(
-                    stream,
-                    height=self._brought_to[0],
-                    width=self._brought_to[1],
-                    channels=self.channels,
-                    fit=self.fit,
-                    background=self.background,
-                    white=self.white,
-                )
+                place[:] = self._form.read(stream)
         except FileNotFoundError:
             raise DataError(f"there is no file {name_of(file)}; {self._expected()}") from None
         # Pillow's decoders fail in a dozen ways on a broken file, and all mean the same to the user.
@@ -137,24 +140,18 @@ class ImageReader:
             raise DataError(
                 f"cannot read {name_of(file)}: {pixels.reason(error)}; {self._expected()}"
             ) from error
-        place[: self.channels] = self._middle(decoded).transpose(2, 0, 1)
 
     def refit(self, image: Pixels) -> Pixels:
         """A decoded picture (h, w, 1 or 3) as (height, width, channels)."""
         resized = pixels.refit(
             image,
-            height=self._brought_to[0],
-            width=self._brought_to[1],
+            height=self._form.brought_to[0],
+            width=self._form.brought_to[1],
             channels=self.channels,
             fit=self.fit,
             background=self.background,
         )
-        return self._middle(resized)
-
-    def _middle(self, image: Pixels) -> Pixels:
-        """The middle of a picture in the larger size, (h, w, channels) -> (height, width, channels)."""
-        top, left = (self._brought_to[0] - self.height) // 2, (self._brought_to[1] - self.width) // 2
-        return image[top : top + self.height, left : left + self.width]
+        return self._form.middle(resized)
 
     def with_size(self, images: Tensor, *, height: int, width: int) -> Tensor:
         """Pictures (n, channels, …), bytes or floats in [0, 1], with the plane of the height and width that

@@ -23,11 +23,11 @@ from samekind.data.media.arrays import ArrayReader, looks_like_pictures, stacked
 from samekind.data.media.brightness import about_brightness
 from samekind.data.media.headings import read_headings, reader_of
 from samekind.data.media.pictures import picture_reader, refitted
-from samekind.data.media.pixels import Heading
 from samekind.data.settings import DataSettings
 from samekind.data.sources.listing import Listing, about_sounds, class_order, foreign_files
 from samekind.data.stored import Stored, decode_all, pool, unreadable_files
 from samekind.data.words import counted, listed
+from samekind.decoding.pixels import Heading
 from samekind.errors import MOST_LISTED, DataError, nearest
 
 

@@ -18,11 +18,11 @@ from torch import Tensor
 from samekind.data.files import is_hidden
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, Reader
-from samekind.data.media.pixels import reason
 from samekind.data.settings import DataSettings
 from samekind.data.sources.format import Block, Use, block_of
 from samekind.data.sources.listing import published
 from samekind.data.sources.loading import in_memory
+from samekind.decoding.pixels import reason
 from samekind.errors import DataError
 from samekind.plain_files import read_json
 

@@ -4,13 +4,12 @@ import io
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
-from samekind.data import ImageReader, write_image
-from samekind.data.media.pixels import decode, heading, reason, refit
+from samekind.data import ImageReader
+from samekind.decoding.pixels import decode, heading, reason, refit
 from samekind.errors import DataError
 
 ORIENTATION = 0x0112  # the EXIF tag
@@ -213,13 +212,6 @@ def test_refuses_too_many_pixels(tmp_path, monkeypatch):
 )
 def test_every_reason_is_one_line(error, says):
     assert reason(error) == says
-
-
-def test_writes_bytes_unchanged(tmp_path):
-    image = torch.randint(0, 256, (3, 4, 5), dtype=torch.uint8)
-    write_image(tmp_path / "image.png", image)
-    again = ImageReader(height=4, width=5, channels=3).pixels(tmp_path / "image.png")
-    assert torch.equal(again, image)
 
 
 @pytest.mark.parametrize("highest", [255, 1023, 65535])

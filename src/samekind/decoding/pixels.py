@@ -5,20 +5,18 @@ the background, by default white, because hidden pixels are often black. 16-bit 
 the value of white, by default 65,535. CMYK and palettes become RGB.
 """
 
-from io import BytesIO
-from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 import numpy as np
-import torch
 from PIL import Image, ImageOps, UnidentifiedImageError
-from torch import Tensor
 
-from samekind.data.settings import WHITE, Background, Fit
 from samekind.errors import DataError
-from samekind.storage import write_bytes
 
 Pixels = np.ndarray[Any, np.dtype[np.uint8]]
+Fit = Literal["stretch", "crop", "pad"]
+Background = Literal["white", "black"]
+
+WHITE = 65_535  # the highest value of 16 bits
 
 MODES = {1: "L", 3: "RGB"}  # Pillow's names for grey and colour, by channels
 GREY = frozenset({"1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I;16N", "I"})
@@ -111,26 +109,6 @@ def reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
     return " ".join(str(error).split()) or type(error).__name__
-
-
-def write_image(path: Path, image: Tensor) -> None:
-    """Write an image (1 or 3, height, width), bytes or values in [0, 1], as 8-bit PNG.
-
-    `ImageReader` reads back the same, up to rounding to 1/255.
-    """
-    if image.dim() != 3 or len(image) not in MODES:
-        raise DataError(f"an image is (1 or 3, height, width); got {tuple(image.shape)}")
-    if image.dtype != torch.uint8:
-        # NaN fails too.
-        if not ((image >= 0) & (image <= 1)).all():
-            raise DataError(
-                f"an image has values in [0, 1]; got {float(image.min()):g} to {float(image.max()):g}"
-            )
-        image = (image.detach().cpu().double() * 255).round().to(torch.uint8)
-    pixels = image.cpu().permute(1, 2, 0).numpy()
-    encoded = BytesIO()
-    Image.fromarray(pixels[:, :, 0] if len(image) == 1 else pixels).save(encoded, format="PNG")
-    write_bytes(path, encoded.getvalue())
 
 
 def _stored_size(stored: Image.Image) -> tuple[int, int]:

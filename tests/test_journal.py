@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from samekind import journal as journals
 from samekind.errors import SpaceError
-from samekind.index import journal as journals
 
 
 def written(path, contents):
@@ -181,7 +181,7 @@ def test_a_closed_journal_never_writes(path, tmp_path):
 CUT = """
 import sys
 from pathlib import Path
-from samekind.index import journal as journals
+from samekind import journal as journals
 
 path, end = Path(sys.argv[1]), int(sys.argv[2])
 reading = journals.entries(path)

@@ -1,0 +1,51 @@
+"""How long a space and its export take for the same items, in turns."""
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import NamedTuple
+
+from torch import Tensor
+
+from samekind.exporting.parity import portable_items
+from samekind.inference import embed
+from samekind.portable import PortableSpace
+from samekind.space import MetricSpace
+
+BATCHES = (1, 32)
+#: Each batch is embedded for about so many seconds, three times at least.
+SECONDS, FEWEST = 1.0, 3
+
+
+class Latency(NamedTuple):
+    """Median milliseconds for a batch of so many items by PyTorch and by onnxruntime, over so many runs."""
+
+    batch: int
+    torch: float
+    onnxruntime: float
+    runs: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times as quick onnxruntime is."""
+        return self.torch / self.onnxruntime
+
+
+def latencies(space: MetricSpace, portable: PortableSpace, items: Tensor) -> list[Latency]:
+    """The time from items to embeddings, for each of the batches that there are items for."""
+    return [_latency(space, portable, items[:batch]) for batch in BATCHES if batch <= len(items)]
+
+
+def _latency(space: MetricSpace, portable: PortableSpace, items: Tensor) -> Latency:
+    arrays = portable_items(space.reader, items)
+    ways: tuple[Callable[[], object], ...] = (lambda: embed(space, items), lambda: portable.embed(arrays))
+    times: tuple[list[float], ...] = ([], [])
+    for way in ways:
+        way()
+    end = time.perf_counter() + SECONDS
+    while len(times[0]) < FEWEST or time.perf_counter() < end:
+        for way, taken in zip(ways, times, strict=True):
+            start = time.perf_counter()
+            way()
+            taken.append(1000 * (time.perf_counter() - start))
+    return Latency(len(items), median(times[0]), median(times[1]), len(times[0]))

@@ -1,0 +1,10 @@
+// Runs beside the page: hands over the samples of the first channel, block by block.
+
+class Recorder extends AudioWorkletProcessor {
+  process([input]) {
+    if (input?.[0]) this.port.postMessage(input[0].slice());
+    return true;
+  }
+}
+
+registerProcessor("recorder", Recorder);

@@ -1,0 +1,243 @@
+"""The engine of a space: every answer is that of a question."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import PurePosixPath
+from typing import get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from samekind import questions
+from samekind.data import collect_bytes
+from samekind.data import files as data_files
+from samekind.data.files import TABLES
+from samekind.decisions import Question
+from samekind.errors import DataError, SamekindError, SettingError, SpaceError
+from samekind.index import Index
+from samekind.inference import embed
+from samekind.questions.attention import drawable_layer
+from samekind.questions.changing import changing
+from samekind.questions.compare import compare_embedded
+from samekind.questions.embedded import Embedded
+from samekind.questions.gallery_map import gallery_map
+from samekind.questions.opening import OpenSpace
+from samekind.questions.reading import known_kind
+from samekind.questions.thumbnails import has_thumbnail, thumbnail_of
+from samekind.questions.tradeoff import HeldOut, decision_at, held_out_gallery, held_out_items
+from samekind.serving.drawing import drawn, nested
+from samekind.serving.engine import Answer, Decoded, Drawing, Upload, Vectors
+from samekind.serving.enrolments import Enrolments
+from samekind.serving.known_classes import KnownClasses
+from samekind.serving.refusal import Refusal
+from samekind.serving.vector_rows import checked_rows, row_ids
+from samekind.space import MetricSpace
+from samekind.taxonomy.newick import newick_text
+from samekind.training import RunFolder
+
+NO_GALLERY = "this server has no gallery; start it with samekind serve SPACE --index INDEX"
+NO_TRIALS = (
+    "there are no held-out items to measure thresholds on: serve the folder of a run whose data are there, "
+    "or a gallery with labels"
+)
+NO_MEASURES = "no measures are kept with this space; samekind evaluate RUN measures it and keeps them"
+QUESTIONS: tuple[Question, ...] = get_args(Question)
+#: The most classes whose tree is made.
+MOST_IN_TREE = 2_000
+#: The most probable classes that are listed with an answer.
+BEST = 5
+
+
+class TorchEngine:
+    """A space, the gallery that is searched, if any, and the classes that were enrolled."""
+
+    def __init__(self, opened: OpenSpace, *, gallery: Index | None, enrolments: Enrolments) -> None:
+        reader = opened.space.reader
+        if reader is None:
+            raise SpaceError("this space does not say how to read a file, so it cannot be served")
+        self.medium = reader.medium.name
+        self._opened, self._space, self._reader = opened, opened.space, reader
+        self._gallery, self._enrolments = gallery, enrolments
+        self._classes = KnownClasses(self._space, enrolments)
+        self._tree: tuple[tuple[str, ...], Answer] | None = None
+        self._trials: HeldOut | None = None
+
+    def info(self) -> Answer:
+        """What the space is and knows."""
+        self._classes.refresh()
+        space = self._space
+        return {
+            "name": self._opened.name,
+            "medium": self.medium,
+            "endings": sorted(self._reader.medium.endings or {".npy", ".csv", ".tsv"}),
+            "classes": space.classes,
+            "dimension": space.prototypes.dimension,
+            "kinds": space.kinds,
+            "kind_for": {question: space.kind_for(question) for question in QUESTIONS},
+            "decisions": {kind: asdict(decision) for kind, decision in space.decisions.items()},
+            "open_set": None if space.open_set is None else asdict(space.open_set),
+            "gallery": None if self._gallery is None else len(self._gallery),
+            "tree": space.tree is not None,
+            "attention": self._layer() is not None,
+            "can_enroll": True,
+        }
+
+    def read(self, uploads: Sequence[Upload]) -> Decoded:
+        """Decode files, as those of the training were."""
+        ids: list[str] = []
+        items: list[Tensor] = []
+        for name, content in uploads:
+            file = data_files.Upload(name, content)
+            if PurePosixPath(name).suffix.lower() in TABLES or data_files.is_array(file):
+                rows = collect_bytes([(name, content)], self._reader)
+                ids += rows.ids
+                items += list(rows.inputs[: len(rows.ids)])
+            else:
+                ids.append(name)
+                items.append(self._reader.read(file))
+        return Decoded(tuple(ids), tuple(items))
+
+    def read_vectors(self, rows: Sequence[Sequence[float]]) -> Decoded:
+        """Items that are given as numbers."""
+        values = checked_rows(rows, self._reader.shape, self.medium)
+        return Decoded(row_ids(rows), tuple(torch.from_numpy(values)))
+
+    def embed(self, items: Sequence[Tensor]) -> Vectors:
+        """The vectors of items."""
+        return np.asarray(embed(self._space, self._reader.medium.batch(list(items))).numpy(), np.float32)
+
+    def compare(self, z: Vectors, *, kind: str | None, prior: float) -> Answer:
+        """Whether two items are the same kind."""
+        return compare_embedded(self._space, torch.from_numpy(z), kind=kind, prior=prior).to_json()
+
+    def classify(self, ids: Sequence[str], z: Vectors, *, kind: str | None, level: float | None) -> Answer:
+        """The class of each item, with the most probable ones."""
+        self._classes.refresh()
+        if not self._space.classes:
+            raise Refusal(404, "this space knows no class yet; enrol one")
+        items = _embedded(ids, z)
+        return questions.identify(self._space, items, kind=kind, level=level, best=BEST).to_json()
+
+    def search(self, ids: Sequence[str], z: Vectors, *, k: int, kind: str | None) -> Answer:
+        """The items of the gallery that are most like each item."""
+        gallery = self._expect_gallery()
+        score = None if kind is None else known_kind(self._space, kind, "neighbours")
+        answer = questions.search(self._space, _embedded(ids, z), gallery, k=k, kind=score).to_json()
+        rows = [row for query in answer["queries"] for row in query["found"]]
+        for row, metadata in zip(rows, gallery.metadata([row["id"] for row in rows]), strict=True):
+            row["thumbnail"] = has_thumbnail(row["id"], metadata, self._reader)
+        return answer
+
+    def enroll(
+        self, name: str, ids: Sequence[str], z: Vectors, *, replace: bool, under: str | None
+    ) -> Answer:
+        """A new class, which is kept among the enrolments when this returns."""
+        return self._classes.enroll(name, _embedded(ids, z), replace=replace, under=under).to_json()
+
+    def classes(self) -> Answer:
+        """The known classes."""
+        return self._classes.to_json()
+
+    def rename(self, name: str, to: str) -> Answer:
+        """Call a class by another name."""
+        self._classes.rename(name, to)
+        return self._classes.to_json()
+
+    def remove(self, name: str) -> Answer:
+        """Forget a class."""
+        self._classes.remove(name)
+        return self._classes.to_json()
+
+    def tree(self) -> Answer:
+        """The tree of the space or, without one, that of the distances between its classes."""
+        self._classes.refresh()
+        space = self._space
+        if len(space.classes) < 2 or len(space.classes) > MOST_IN_TREE:
+            raise Refusal(
+                404, f"a tree is made of 2 to {MOST_IN_TREE:,} classes; there are {len(space.classes)}"
+            )
+        known = tuple(space.classes)
+        if self._tree is None or self._tree[0] != known:
+            tree = space.tree or questions.tree(space).tree
+            self._tree = known, {"newick": newick_text(tree).strip(), "nodes": nested(tree)}
+        return {**self._tree[1], "known": space.tree is not None}
+
+    def attention(self, item: Tensor) -> Drawing:
+        """Where the network looks in a picture."""
+        self._classes.refresh()
+        layer = drawable_layer(self._space)
+        looked = questions.attention(self._space, item, layer)
+        return Drawing(looked.name or "", lambda: drawn(item, looked, layer))
+
+    def map(self) -> Answer:
+        """The map of the gallery."""
+        return gallery_map(self._expect_gallery()).to_json()
+
+    def thumbnail(self, id: str) -> bytes | None:
+        """The picture of an item of the gallery."""
+        gallery = self._expect_gallery()
+        try:
+            [metadata] = gallery.metadata([id])
+        except SettingError:
+            return None
+        return thumbnail_of(id, metadata, self._reader)
+
+    def tradeoff(self, *, kind: str | None) -> Answer:
+        """Both errors over thresholds, on validation items of the run or on the gallery."""
+        return questions.tradeoff(self._space, self._held_out(), kind=kind).to_json()
+
+    def decide(self, *, kind: str | None, threshold: float) -> Answer:
+        """Save a threshold with the space: in its folder, and here."""
+        decision = decision_at(self._space, self._held_out(), threshold, kind=kind)
+        folder = RunFolder(self._opened.folder).space_folder()
+        with changing(folder) as save:
+            # As it is saved, without what was enrolled since.
+            saved = MetricSpace.load(folder)
+            saved.decisions[decision.kind] = decision
+            save(saved)
+        self._space.decisions[decision.kind] = decision
+        return asdict(decision)
+
+    def measures(self) -> Answer:
+        """The measures that were kept with the run."""
+        rows = RunFolder.around(self._opened.folder).measures()
+        if rows is None:
+            raise Refusal(404, NO_MEASURES)
+        return {"rows": rows}
+
+    def close(self) -> None:
+        """Close the gallery and the enrolments."""
+        if self._gallery is not None:
+            self._gallery.close()
+        self._enrolments.close()
+
+    def _expect_gallery(self) -> Index:
+        if self._gallery is None:
+            raise Refusal(404, NO_GALLERY)
+        return self._gallery
+
+    def _layer(self) -> str | None:
+        try:
+            return drawable_layer(self._space, like=True)
+        except SamekindError:
+            return None
+
+    def _held_out(self) -> HeldOut:
+        """The items that thresholds are measured on, embedded when they are first needed."""
+        if self._trials is None:
+            run = RunFolder.around(self._opened.folder)
+            if run.finished:
+                with suppress(SamekindError):  # the data may be gone
+                    self._trials = held_out_items(self._space, run.sets().validation)
+            if self._trials is None and self._gallery is not None:
+                with suppress(DataError):
+                    self._trials = held_out_gallery(self._gallery)
+        if self._trials is None:
+            raise Refusal(404, NO_TRIALS)
+        return self._trials
+
+
+def _embedded(ids: Sequence[str], z: Vectors) -> Embedded:
+    return Embedded(torch.from_numpy(z), tuple(ids), (None,) * len(ids))
