@@ -4,7 +4,8 @@
 
 SPACE is a folder of a space of pictures, or of its run. Servers and clients share the machine, so the rates
 are no figures of a machine of its own: the ratios are the result. The servers take turns, each turn of all of
-them in the same half minute; a ratio is the median over the turns. Every client sends the same picture again
+them in the same half minute; a ratio is the median over the turns. The processor time of a server does not
+depend on what else the machine does (Linux). Every client sends the same picture again
 and again on one connection, and the next request once the last is answered.
 
 "together" is the server as it is; "alone" is the same one that embeds one request at a time.
@@ -139,6 +140,11 @@ class Served:
             assert status == 200, status
         connection.close()
 
+    def processor_seconds(self) -> float:
+        """What the process has had of the processors, however busy others keep them."""
+        times = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return sum(map(int, times)) / os.sysconf("SC_CLK_TCK")
+
     def end(self, how: int = signal.SIGTERM) -> None:
         """Stop it, and wait until it is gone."""
         self.process.send_signal(how)
@@ -157,7 +163,10 @@ async def compare_rates(
     for turn in range(turns):
         for count in connections:
             for system, server in servers.items():
+                before = server.processor_seconds()
                 measured = await load(server.port, request, connections=count, seconds=seconds)
+                spent = server.processor_seconds() - before
+                measured["processor ms a request"] = 1000 * spent / sum(measured["statuses"].values())
                 rows.append({"turn": turn, "connections": count, "system": system, **measured})
                 print(turn, count, system, measured, file=sys.stderr)
     for server in servers.values():
@@ -171,7 +180,7 @@ def ratios(rows: list[dict[str, Any]], systems: list[str], connections: list[int
     for count in connections:
         here = {(row["system"], row["turn"]): row for row in rows if row["connections"] == count}
         turns = sorted({turn for _, turn in here})
-        names = ("requests a second", "p50 ms", "p99 ms")
+        names = ("requests a second", "p50 ms", "p99 ms", "processor ms a request")
         over = {
             f"{name} / alone": statistics.median(
                 here["together", turn][name] / here["alone", turn][name] for turn in turns
