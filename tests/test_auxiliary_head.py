@@ -47,3 +47,20 @@ def test_scores_of_classes_pool_those_of_their_vectors(similarity):
         for vectors, score in zip(known.vectors, row, strict=True):
             scores = [float(similarity(vector[None], item[None])) for vector in vectors]
             assert float(score) == pytest.approx(max(scores), abs=1e-5)
+
+
+def test_it_orders_its_own_classes_and_leaves_the_others():
+    head, z, classes = a_head(bias=True), torch.randn(5, 2), ["dog", "cat", "ant", "bee"]
+    logits = torch.randn(5, 4)
+    with torch.no_grad():
+        ordered, own = head.ordered(logits, z, classes), head.score_classes(z)
+    for before, after, scores in zip(logits, ordered, own, strict=True):
+        assert after[0] == before[0]
+        assert float(after[1:].max()) == pytest.approx(float(before[1:].max()), abs=1e-6)
+        by_name = dict(zip(["ant", "bee", "cat"], scores, strict=True))
+        for one, other in ((1, 2), (2, 3)):
+            difference = by_name[classes[one]] - by_name[classes[other]]
+            assert float(after[one] - after[other]) == pytest.approx(float(difference), abs=1e-5)
+    for name in ("ant", "bee"):
+        head.drop(name)
+    assert head.ordered(logits, z, classes) is logits

@@ -1,6 +1,6 @@
 """The auxiliary head: a second way from embeddings to classes; and scores of classes, by any similarity."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -55,6 +55,19 @@ class AuxiliaryHead(nn.Module):
         """The same of what `project` gave."""
         scores = class_scores(self.similarity, self.prototypes, projected)
         return scores if self.offsets is None else scores + self.offsets
+
+    def ordered(self, logits: Tensor, z: Tensor, classes: Sequence[str]) -> Tensor:
+        """Logits (n, classes) in which this head orders its own classes: the best of them by the head has the
+        highest logit that one of them had, the others are as far below as the head says. Logits of other
+        classes stay.
+        """
+        place_of = {name: place for place, name in enumerate(classes)}
+        places = torch.tensor([place_of[name] for name in self.prototypes.classes], device=z.device)
+        if len(places) < 2:
+            return logits
+        own = (self.similarity.scale() * self.score_classes(z)).to(logits)
+        highest = logits[:, places].amax(1, keepdim=True)
+        return logits.index_copy(1, places, own - own.amax(1, keepdim=True) + highest)
 
     def describe(self) -> dict[str, Any]:
         """The head as JSON has it."""

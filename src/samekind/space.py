@@ -33,11 +33,10 @@ from samekind.decisions import (
 from samekind.errors import DataError, PackageError, SettingError, SpaceError, expect, nearest
 from samekind.parts import build, describe, fingerprint
 from samekind.prototypes import Prototypes
-from samekind.prototypes.classes import example_counts, put_means
+from samekind.prototypes.classes import A_NAME, example_counts, expect_examples, put_means
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all, score_enrolled
 from samekind.taxonomy import Descent, Tree, grown, renamed
 
-A_NAME = 'the name of a class, such as "7"'
 ALREADY = 'the class "{}" is already there; ask to replace it, or choose another name'
 
 
@@ -60,7 +59,8 @@ class MetricSpace(nn.Module):
     one, has every class as a node; ``levels`` are the thresholds for answers at its inner nodes.
 
     Two similarities may be fitted to the embeddings of a trained space: ``fitted``, and ``normalised``, which
-    is another kind of score made comparable by a cohort. Each is a kind of score of its own.
+    is another kind of score made comparable by a cohort. Each is a kind of score of its own. A fitted
+    ``discriminant`` tells the classes that were trained on apart, see `classify`.
     """
 
     def __init__(
@@ -80,6 +80,7 @@ class MetricSpace(nn.Module):
         self.reader = reader
         self.fitted: Similarity | None = None
         self.normalised: Similarity | None = None
+        self.discriminant: AuxiliaryHead | None = None
         self.decisions: dict[str, Decision] = {}
         self.open_set: Decision | None = None
         self.temperatures: dict[str, Temperature] = {}
@@ -178,8 +179,10 @@ class MetricSpace(nn.Module):
         temperature, or with ``calibrated`` false, softmax(scale x score).
 
         The similarity head scores by a ``kind`` of score; None is the space's choice for classes. Its
-        temperature is for that choice alone. Enrolled classes get the bonus of their `Balance`, which changes
-        the probabilities and the class, and not the scores. The fused head averages the uncalibrated
+        temperature is for that choice alone. Enrolled classes get the bonus of their `Balance`, and for that
+        choice the ``discriminant`` orders the classes it was fitted to: the best of them stands where the
+        best by the score stood, so it takes nothing from enrolled classes. Both change the probabilities and
+        the class, and not the scores. The fused head averages the uncalibrated
         probabilities of the two heads, and its temperature divides their logarithm; its scores are the mean
         of their logits. No temperature changes a class or score.
         """
@@ -218,7 +221,7 @@ class MetricSpace(nn.Module):
         they are placed by the classes that were known before.
         """
         for name, z in examples.items():
-            self._expect_examples(name, z)
+            expect_examples(name, z, dimension=self.prototypes.dimension)
         names, known = spelt_as(list(examples), self.prototypes.classes), set(self.prototypes.classes)
         again = [name for name in names if name in known]
         if again and not replace:
@@ -230,7 +233,7 @@ class MetricSpace(nn.Module):
         self.tree, new = tree, set(names)
         self.enrolled = [*(name for name in self.enrolled if name not in new), *names]
         for name in again:
-            self._drop_from_auxiliary(name)
+            self._drop_from_heads(name)
 
     def remove(self, name: str) -> None:
         """Forget a class."""
@@ -239,7 +242,7 @@ class MetricSpace(nn.Module):
         counts = [example_counts(self.prototypes)[row] for row in rows]
         self.prototypes.assign([names[row] for row in rows], self.prototypes.vectors.detach()[rows], counts)
         self.enrolled = [other for other in self.enrolled if other != name]
-        self._drop_from_auxiliary(name)
+        self._drop_from_heads(name)
 
     def rename(self, old: str, new: str) -> None:
         """Call a class by another name."""
@@ -250,7 +253,7 @@ class MetricSpace(nn.Module):
             raise SpaceError(f'the class "{known}" is already there; choose another name')
         if self.tree is not None:
             self.tree = renamed(self.tree, old, new)
-        for part in (self, self.auxiliary):
+        for part in (self, self.auxiliary, self.discriminant):
             if part is not None:
                 part.prototypes.classes = [new if name == old else name for name in part.prototypes.classes]
         self.enrolled = [new if name == old else name for name in self.enrolled]
@@ -263,6 +266,7 @@ class MetricSpace(nn.Module):
             "similarity": describe(self.similarity),
             "prototypes": describe(self.prototypes),
             "auxiliary": self.auxiliary.describe() if self.auxiliary else None,
+            "discriminant": self.discriminant.describe() if self.discriminant else None,
             "reader": describe(self.reader) if self.reader else None,
             "fitted": describe(self.fitted) if self.fitted is not None else None,
             "normalised": describe(self.normalised) if self.normalised is not None else None,
@@ -303,6 +307,8 @@ class MetricSpace(nn.Module):
                 for kind in ("fitted", "normalised"):
                     if content.get(kind) is not None:
                         setattr(space, kind, build(content[kind], room="similarities"))
+                if content.get("discriminant") is not None:
+                    space.discriminant = AuxiliaryHead.build(content["discriminant"])
             archive.fill(space, tensors)
             record = Record.from_json(content)
             if content.get("tree") is not None:
@@ -323,17 +329,6 @@ class MetricSpace(nn.Module):
         space.balances, space.enrolled = record.balances, list(record.enrolled)
         space.levels = record.levels
         return space.eval()
-
-    def _expect_examples(self, name: str, z: Tensor) -> None:
-        """Raises SpaceError for examples that no class can be made of."""
-        expect(name, str, A_NAME)
-        expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
-        if z.ndim != 2 or not len(z) or z.shape[1] != self.prototypes.dimension:
-            expected = f"(examples, {self.prototypes.dimension}), at least one example"
-            shapes = f"of shape {expected}, got {tuple(z.shape)}"
-            raise SpaceError(f'to enrol "{name}": expected embeddings {shapes}')
-        if not z.isfinite().all():
-            raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
 
     def _tree_with(self, tree: Tree | None, name: str, z: Tensor, under: str | None) -> Tree | None:
         """The tree with a class that is enrolled from examples; None without a tree."""
@@ -364,7 +359,10 @@ class MetricSpace(nn.Module):
         if head == "similarity":
             kind = kind or self.kind_for("classes")
             scores = self.score_classes(z, kind=kind)
-            return scores, self.scorer(kind).scale() * self._balanced(scores, kind)
+            logits = self.scorer(kind).scale() * self._balanced(scores, kind)
+            if self.discriminant is not None and kind == self.kind_for("classes"):
+                logits = self.discriminant.ordered(logits, z, self.prototypes.classes)
+            return scores, logits
         if head != "auxiliary":
             raise SpaceError(f'unknown head "{head}"; {nearest(head, ("similarity", "auxiliary", "fused"))}')
         if self.auxiliary is None:
@@ -394,7 +392,8 @@ class MetricSpace(nn.Module):
             raise SpaceError(f'there is no class "{name}"; {nearest(name, self.prototypes.classes)}')
         return name
 
-    def _drop_from_auxiliary(self, name: str) -> None:
-        """Take a class out of the head, which was not trained with the examples that it has now."""
-        if self.auxiliary is not None:
-            self.auxiliary.drop(name)
+    def _drop_from_heads(self, name: str) -> None:
+        """Take a class out of the heads, which were not trained with the examples that it has now."""
+        for head in (self.auxiliary, self.discriminant):
+            if head is not None:
+                head.drop(name)

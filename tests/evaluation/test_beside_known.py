@@ -12,6 +12,7 @@ from samekind.data.groups import groups_apart
 from samekind.decisions import Balance, Choices
 from samekind.evaluation import few_shot, few_shot_beside_known
 from samekind.evaluation.tasks import drawn_tasks
+from samekind.inference.discriminant import fit_discriminant
 from samekind.inference.fitting import neighbourhood
 from samekind.prototypes import LearnedProxies, SupportMeans, class_means
 from samekind.samplers import episodes
@@ -46,6 +47,13 @@ def normalised_space():
     return space.eval()
 
 
+def space_with_a_discriminant():
+    """The same, the known classes told apart by a discriminant."""
+    space = normalised_space()
+    space.discriminant = fit_discriminant(KNOWN.inputs, KNOWN.labels, KNOWN.classes)
+    return space
+
+
 def named(space, z):
     with torch.no_grad():
         return space.classify(z).classes
@@ -77,8 +85,9 @@ def by_hand(space, *, way, shot, queries, tasks, seed):
         a_space(PairsNetwork(dimension=3, hidden=8)),  # the order of the two matters
         a_space(Euclidean(), count=3),
         normalised_space(),
+        space_with_a_discriminant(),
     ],
-    ids=["cosine", "euclidean", "pairs", "three vectors a class", "normalised"],
+    ids=["cosine", "euclidean", "pairs", "three vectors a class", "normalised", "discriminant"],
 )
 def test_agrees_with_enrolling_the_classes_and_asking(space):
     rows = few_shot_beside_known(space, *SETS, name="both", way=3, shots=(1, 4), queries=2, tasks=8, seed=5)
@@ -99,6 +108,16 @@ def test_agrees_with_enrolling_the_classes_and_asking(space):
             if row.low is not None:
                 assert row.low <= row.value <= row.high
                 assert row.unit == "episodes"
+
+
+def test_a_discriminant_takes_nothing_from_new_classes():
+    how = {"name": "x", "way": 3, "shots": (4,), "queries": 2, "tasks": 8}
+    plain, told_apart = (
+        {row.measure: row.value for row in few_shot_beside_known(space, *SETS, **how)}
+        for space in (normalised_space(), space_with_a_discriminant())
+    )
+    assert told_apart["3-way 4-shot new"] == plain["3-way 4-shot new"]
+    assert told_apart["3-way 4-shot known"] > plain["3-way 4-shot known"]
 
 
 def test_the_known_classes_make_it_no_easier():

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.decisions import Choices, Decision, Temperature
 from samekind.errors import DataError, SpaceError
 from samekind.inference import adapt, all_trials
@@ -11,7 +12,7 @@ from samekind.inference.adapting import measure_adapting
 from samekind.inference.fitting import neighbourhood
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
-from samekind.similarities import Cosine, TwoCovariance, WithinClass
+from samekind.similarities import Cosine, Dot, TwoCovariance, WithinClass
 from samekind.similarities.adaptation import adapted, averaged
 from samekind.space import MetricSpace
 
@@ -69,7 +70,9 @@ def test_what_was_fitted_on_old_scores_is_left_out(space):
     space.open_set = space.decisions["normalised"]
     space.choices = Choices("fitted", "fitted", "fitted", "made up")
     space.temperatures = {head: Temperature(2.0, "made up", 40) for head in ("similarity", "auxiliary")}
+    space.discriminant = AuxiliaryHead(Dot(), SupportMeans(dimension=space.prototypes.dimension))
     other = adapt(space, NEW)
+    assert other.discriminant is None
     assert (other.open_set, list(other.temperatures), other.choices) == (None, ["auxiliary"], space.choices)
     space.open_set, space.choices = space.decisions["similarity"], None
     other = adapt(space, NEW)

@@ -123,6 +123,30 @@ def test_names_agree_with_a_loop_over_class_means(items):
     assert measure_names(space(), known, items.take(torch.arange(40, 48))) is None
 
 
+def test_a_discriminant_names_unless_it_is_worse_by_more_than_chance(items):
+    named = measure_names(space(), items, items)
+    assert named.by_discriminant()
+    assert torch.equal(named.answers(), named.discriminant)
+    worse = named._replace(discriminant=torch.zeros(48, dtype=torch.double))
+    assert not worse.by_discriminant()
+    assert torch.equal(worse.answers(), named.right[named.best])
+    none = named._replace(discriminant=None)
+    assert not none.by_discriminant()
+    assert torch.equal(none.answers(), named.right[named.best])
+
+
+def test_as_good_or_better_everywhere_is_enough_where_no_proof_is_asked_for(items):
+    plain = measure(space(), items)
+    hits = plain.hits["similarity"].clone()
+    first = int((hits == 0).nonzero()[0])
+    hits[first] = 1  # one query more is found, which may be chance
+    better = plain._replace(hits={"similarity": hits})
+    assert not is_better(better, plain, by_class=True)
+    assert is_better(better, plain, by_class=True, certainly=False)
+    assert not is_better(plain, plain, by_class=True, certainly=False)
+    assert not is_better(plain, better, by_class=True, certainly=False)
+
+
 def test_more_items_named_rightly_make_a_rung_better(items):
     worse = replace(items, inputs=torch.randn(48, 8, generator=torch.Generator().manual_seed(0)))
     plain = measure(space(), items)
@@ -130,9 +154,7 @@ def test_more_items_named_rightly_make_a_rung_better(items):
     bad = plain._replace(named=measure_names(space(), items, worse))
     assert is_better(good, bad, by_class=True)
     assert not is_better(bad, good, by_class=True)
-    assert rung_of("good", good, seconds=1, by_class=True).accuracy == float(
-        good.named.right["similarity"].mean()
-    )
+    assert rung_of("good", good, seconds=1, by_class=True).accuracy == float(good.named.answers().mean())
 
 
 def test_a_gain_in_naming_counts_although_few_classes_share_it_unevenly(items):

@@ -81,10 +81,12 @@ class _Held(NamedTuple):
 
 
 def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
-    own, z, kind = labels_in(space, known), z.to(device_of(space)), space.kind_for("classes")
-    batches = [space.score_classes(some, kind=kind).max(1) for some in torch.split(z, BATCH)]
-    best, named = (torch.cat(parts) for parts in zip(*batches, strict=True))
-    return _Held(z, best, named[: len(own)] == own.to(z.device))
+    own, z = labels_in(space, known).tolist(), z.to(device_of(space))
+    answers = [space.classify(some, calibrated=False) for some in torch.split(z, BATCH)]
+    best = torch.cat([answer.scores.amax(1) for answer in answers])
+    named = [name for answer in answers for name in answer.classes]
+    right = [space.classes[place] == name for place, name in zip(own, named, strict=False)]
+    return _Held(z, best, torch.tensor(right, device=z.device))
 
 
 def _shares(space: MetricSpace, held: _Held, drawn: Sequence[Episode], seed: int) -> Tensor:

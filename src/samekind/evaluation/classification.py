@@ -29,7 +29,8 @@ def classification(
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
     kind = space.kind_for("classes")
     rows = rows_of(samples, seed=seed)
-    return [noted(row, f"by {kind}") if _by_other(row.kind, kind) else row for row in rows]
+    by = f"by {kind}" + (", known classes told apart by the discriminant" if space.discriminant else "")
+    return [noted(row, by) if _by_other(row.kind, kind) else row for row in rows]
 
 
 def _by_other(head: str, kind: Kind) -> bool:

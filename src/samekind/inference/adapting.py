@@ -125,6 +125,7 @@ def _forget(space: MetricSpace, kinds: list[Kind]) -> None:
     if space.levels is not None and space.levels.kind in kinds:
         space.levels = None
     if space.kind_for("classes") in kinds:
+        space.discriminant = None
         space.temperatures = {
             head: value for head, value in space.temperatures.items() if head == "auxiliary"
         }

@@ -10,6 +10,7 @@ from samekind.data.groups import groups_apart
 from samekind.decisions import Choices, Decision
 from samekind.inference.balancing import Labelled
 from samekind.inference.choosing import choices_of
+from samekind.inference.discriminant import add_discriminant
 from samekind.inference.embed import embed
 from samekind.inference.half_enrolled import half_enrolled
 from samekind.inference.inner_nodes import fit_levels
@@ -33,6 +34,7 @@ def settle(
     *,
     point: str = "eer",
     choices: Choices | None = None,
+    discriminant: bool = False,
     most_items: int = FITTED_ITEMS,
 ) -> None:
     """Fill support means from ``known`` items, and fit on ``trials``, or on ``most_items`` drawn from them,
@@ -44,11 +46,12 @@ def settle(
     for each head on those of its classes, if there are enough (see `fit_temperatures`), and with a tree the
     thresholds for answers at inner nodes (see `fit_levels`). The kinds of score are compared (see
     `measure_kinds`), and the best for each question is chosen (see `choices_of`), unless ``choices`` from
-    elsewhere are given; with the bonus of classes that are enrolled later. A class without known items gets
-    no prototype; trained prototypes stay as they are.
+    elsewhere are given; with the bonus of classes that are enrolled later. With ``discriminant`` a linear one
+    is fitted to the known items, see `add_discriminant`. A class without known items gets no prototype;
+    trained prototypes stay as they are.
     """
     if not space.prototypes.trained:
-        fill_means(space, replace(known, inputs=embed(space, known.inputs), reader=None))
+        fill_means(space, _embedded(space, known))
     space.enrolled = []
     space.standings, space.balances = measure_kinds(space, trials, trained=known)
     space.choices = choices or choices_of(space.standings)
@@ -58,9 +61,17 @@ def settle(
     for kind in space.kinds:
         pairs = all_trials(space, z, trials.labels, groups=apart.groups, kind=kind)
         space.decisions[kind] = fit_decision(pairs, kind=kind, point=point, description=apart.named(name))
+    space.discriminant = None
+    if discriminant:
+        add_discriminant(space, _embedded(space, known), replace(trials, inputs=z, reader=None))
     space.temperatures = fit_temperatures(space, trials, z, description=name)
     space.levels = fit_levels(space, trials, z, description=name)
     space.open_set = _open_set(space, trials, z, point)
+
+
+def _embedded(space: MetricSpace, items: Items) -> Items:
+    """The items with their embeddings as inputs."""
+    return replace(items, inputs=embed(space, items.inputs), reader=None)
 
 
 def _open_set(space: MetricSpace, trials: Items, z: Tensor, point: str) -> Decision | None:

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from samekind.data.words import composed
-from samekind.errors import SettingError
+from samekind.errors import SettingError, SpaceError, expect
+
+A_NAME = 'the name of a class, such as "7"'
 
 #: How the scores of several vectors become one.
 POOLINGS = ("mean", "max", "soft", "sum")
@@ -134,6 +136,17 @@ def put_means(prototypes: Prototypes, names: Sequence[str], examples: Sequence[T
     for row, z in zip(rows, examples, strict=True):
         counts[row] = len(z)
     prototypes.assign(list(places), vectors, counts)
+
+
+def expect_examples(name: str, z: Tensor, *, dimension: int) -> None:
+    """Raises SpaceError for examples that no class can be made of."""
+    expect(name, str, A_NAME)
+    expect(z, Tensor, "embeddings of a few examples, such as embed(space, items.inputs)")
+    if z.ndim != 2 or not len(z) or z.shape[1] != dimension:
+        shapes = f"of shape (examples, {dimension}), at least one example, got {tuple(z.shape)}"
+        raise SpaceError(f'to enrol "{name}": expected embeddings {shapes}')
+    if not z.isfinite().all():
+        raise SpaceError(f'to enrol "{name}": an embedding is not finite; look at the items it came from')
 
 
 def check_vectors(

@@ -20,6 +20,8 @@ CHOSEN: dict[Question, str] = {
     "the own similarity",
 }
 
+DISCRIMINANT = "a linear discriminant tells the classes that were trained on apart, not enrolled ones"
+
 
 def choices_in_words(space: MetricSpace) -> tuple[str, ...]:
     """By which kind of score each question is answered, and why; empty for a space without choices."""
@@ -27,6 +29,8 @@ def choices_in_words(space: MetricSpace) -> tuple[str, ...]:
     if choices is None:
         return ()
     sentences = [_chosen(question, choices, space) for question in CHOSEN]
+    if space.discriminant is not None:
+        sentences.append(DISCRIMINANT)
     return tuple(filter(None, sentences)) or (OWN.format(items=choices.measured_on),)
 
 

@@ -70,8 +70,9 @@ def _parts(space: MetricSpace) -> dict[str, dict[str, Any]]:
     for kind in ("fitted", "normalised"):
         if getattr(space, kind) is not None:
             described[kind] = describe(getattr(space, kind))
-    if space.auxiliary is not None:
-        described["auxiliary"] = {"name": "AuxiliaryHead", "arguments": space.auxiliary.describe()}
-        described["auxiliary"]["arguments"]["prototypes"]["arguments"].pop("classes")
+    for name in ("auxiliary", "discriminant"):
+        if getattr(space, name) is not None:
+            described[name] = {"name": "AuxiliaryHead", "arguments": getattr(space, name).describe()}
+            described[name]["arguments"]["prototypes"]["arguments"].pop("classes")
     described["prototypes"]["arguments"].pop("classes")
     return described

@@ -1,7 +1,8 @@
 """The ladder of the house recipe: from no training to a trained encoder, each rung measured, the best kept.
 
 A rung is measured on classes that it was not fitted to (see `folds`), and replaces the one before only if it
-is better by more than chance (see `measuring.is_better`). The space of the kept rung is then fitted to all
+is better by more than chance (see `measuring.is_better`); the fitted similarity, which comes close to the
+cosine where that is best, needs no such proof. The space of the kept rung is then fitted to all
 training items and saved. Short rungs come first, and a rung that does not fit into the time is not begun, so
 that there is an answer after seconds, and a better one later. Thresholds come from the trials of held-out
 classes. Of few classes the trained encoder is kept beside the features of the first rung, never in their
@@ -195,7 +196,12 @@ class _Climb:
         ]
         measured, by_class = joined(parts), self.folds.by_class
         better = not self.measured or is_better(
-            measured, joined(self.measured[: len(parts)]), by_class=by_class, few=self.folds.few, seed=seed
+            measured,
+            joined(self.measured[: len(parts)]),
+            by_class=by_class,
+            few=self.folds.few,
+            certainly=name != FITTED,
+            seed=seed,
         )
         if not better and not not_kept:
             not_kept = "not better by more than chance, so not kept"
@@ -280,15 +286,23 @@ class _Climb:
     def _settled(self, fitted: Fitted, measured: Measured) -> MetricSpace:
         """The space, ready for use: the classes that were held out give its thresholds, the kinds of score,
         and the bonus of classes that are enrolled beside known ones. Validation items of known classes give
-        the kind for classes; without such items it is that for neighbours, because both ask for what is
-        nearest.
+        the kind for classes, and decide whether a linear discriminant tells known classes apart; without
+        such items the kind is that for neighbours, because both ask for what is nearest.
         """
         name = f"{self.sets.train.name}, {self.folds.words}"
         classes = measured.neighbours if measured.named is None else measured.named.best
         choices = Choices(measured.pairs, measured.neighbours, classes, name)
         features = fitted.features
         fitted.space.tree = self.sets.tree
-        settle(fitted.space, features.train, features.validation, point=self.point, choices=choices)
+        settle(
+            fitted.space,
+            features.train,
+            features.validation,
+            point=self.point,
+            choices=choices,
+            discriminant=measured.named is not None
+            and measured.named.by_discriminant(seed=self.rungs.run.seed),
+        )
         space = fitted.whole(self.sets.train)
         for kind, trials in measured.trials.items():
             space.decisions[kind] = fit_decision(trials, kind=kind, point=self.point, description=name)

@@ -20,6 +20,7 @@ from samekind.decisions import Balance, Kind, Rung
 from samekind.errors import DataError
 from samekind.inference import asking, device_of
 from samekind.inference.balancing import WAY, Task, balanced, enrolments
+from samekind.inference.discriminant import fit_discriminant
 from samekind.inference.open_set import Familiarity, best_of
 from samekind.inference.search import search
 from samekind.inference.settle import fill_means
@@ -90,11 +91,28 @@ class Measured(NamedTuple):
 
 class Named(NamedTuple):
     """By each kind of score: 1 for an item of a known class that is named rightly, else 0. ``units`` has the
-    number of each item, which several folds ask about.
+    number of each item, which several folds ask about. ``discriminant`` is the same by a linear discriminant,
+    if there is one.
     """
 
     right: dict[Kind, Tensor]
     units: Tensor
+    discriminant: Tensor | None = None
+
+    def by_discriminant(self, *, seed: int = 0) -> bool:
+        """Whether the discriminant names the classes: unless it does so worse by more than chance."""
+        if self.discriminant is None:
+            return False
+        by_score = self.right[self.best]
+        return (
+            paired_bootstrap_mean(self.discriminant, by_score, units=self.units, seed=seed).interval.high >= 0
+        )
+
+    def answers(self, *, seed: int = 0) -> Tensor:
+        """Whether each item is named rightly by what names the classes."""
+        if self.discriminant is not None and self.by_discriminant(seed=seed):
+            return self.discriminant
+        return self.right[self.best]
 
     @property
     def best(self) -> Kind:
@@ -103,7 +121,8 @@ class Named(NamedTuple):
 
 
 def measure_names(space: MetricSpace, known: Items, items: Items) -> Named | None:
-    """Whether items are named rightly by the nearest class mean of the ``known`` ones; inputs are embeddings.
+    """Whether items are named rightly by the nearest class mean of the ``known`` ones, and by a discriminant
+    that is fitted to these; inputs are embeddings.
 
     Items of other classes are left out; None if there are no items.
     """
@@ -117,7 +136,11 @@ def measure_names(space: MetricSpace, known: Items, items: Items) -> Named | Non
     with asking(space):
         scores = {kind: space.score_all(means, z, kind=kind) for kind in space.kinds}
     right = {kind: (places[score.argmax(0).cpu()] == truth).double() for kind, score in scores.items()}
-    return Named(right, asked.nonzero().flatten())
+    head, by_head = fit_discriminant(_vectors(known), labels, known.classes), None
+    if head is not None:
+        with asking(space):
+            by_head = (places[head.score_classes(z.to(_vectors(known))).argmax(1).cpu()] == truth).double()
+    return Named(right, asked.nonzero().flatten(), by_head)
 
 
 def measure_enrolled(
@@ -217,7 +240,9 @@ def _joined_names(parts: Sequence[Named]) -> Named | None:
     if not parts:
         return None
     right = {kind: torch.cat([part.right[kind] for part in parts]) for kind in parts[0].right}
-    return Named(right, torch.cat([part.units for part in parts]))
+    heads = [part.discriminant for part in parts if part.discriminant is not None]
+    by_head = torch.cat(heads) if len(heads) == len(parts) else None
+    return Named(right, torch.cat([part.units for part in parts]), by_head)
 
 
 def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, seed: int = 0) -> Rung:
@@ -240,13 +265,22 @@ def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, se
         seconds=round(seconds, 1),
         recall_interval=(recall.low, recall.high),
         error_interval=errors,
-        accuracy=None if measured.named is None else float(measured.named.right[measured.named.best].mean()),
+        accuracy=None if measured.named is None else float(measured.named.answers(seed=seed).mean()),
     )
 
 
-def is_better(new: Measured, old: Measured, *, by_class: bool, few: bool = False, seed: int = 0) -> bool:
+def is_better(
+    new: Measured,
+    old: Measured,
+    *,
+    by_class: bool,
+    few: bool = False,
+    certainly: bool = True,
+    seed: int = 0,
+) -> bool:
     """Whether one is better than the other by more than chance, see above; ``few`` for few classes. With
-    fewer than three the errors of pairs do not count.
+    fewer than three the errors of pairs do not count. Not ``certainly``: it is enough to be as good or better
+    in all measures.
     """
     hits = new.hits[new.neighbours], old.hits[old.neighbours]
     if few and paired_bootstrap_mean(*hits, seed=seed).interval.high < 0:
@@ -257,9 +291,12 @@ def is_better(new: Measured, old: Measured, *, by_class: bool, few: bool = False
         fewer = paired_bootstrap(other.scores, one.scores, *one[1:], statistics=("EER",), seed=seed)
         gains.append(fewer["EER"].interval)
     if new.named is not None and old.named is not None:
-        right = new.named.right[new.named.best], old.named.right[old.named.best]
+        right = new.named.answers(seed=seed), old.named.answers(seed=seed)
         gains.append(paired_bootstrap_mean(*right, units=new.named.units, seed=seed).interval)
-    return any(gain.low > 0 for gain in gains) and not any(gain.high < 0 for gain in gains)
+    better = any(gain.low > 0 for gain in gains)
+    if not certainly:
+        better |= any(gain.mean > 0 for gain in gains) and all(gain.mean >= 0 for gain in gains)
+    return better and not any(gain.high < 0 for gain in gains)
 
 
 def _classes(measured: Measured) -> int:
