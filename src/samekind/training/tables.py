@@ -188,7 +188,7 @@ class Defence:
         check(self, where="run.defence")
         if self.margin is not None and not self.takes_margin:
             raise SettingError(
-                'run.defence.margin: "triplet" takes 0 or more, "negative-margin" from -π/2 to 0, others none; '
+                'run.defence.margin: "triplet" takes 0 or more, "negative-margin" -π/2 to 0, others none; '
                 f'got {self.margin:g} for "{self.method}"'
             )
 
