@@ -34,6 +34,7 @@ from samekind.cli.report import report
 from samekind.cli.representation import representation
 from samekind.cli.robustness import robustness
 from samekind.cli.search import search
+from samekind.cli.shift import shift
 from samekind.cli.train import train
 from samekind.cli.tree import tree
 from samekind.cli.two_sample import two_sample
@@ -67,6 +68,7 @@ for command in (
     attack,
     certify,
     representation,
+    shift,
     dynamics,
     *ASKING,
     classes,

@@ -30,6 +30,7 @@ from samekind.questions.reading import collected
 from samekind.questions.representation import representation
 from samekind.questions.robustness import robustness
 from samekind.questions.search import search
+from samekind.questions.shift import shift
 from samekind.questions.tree import tree
 from samekind.questions.two_sample import two_sample
 
@@ -67,6 +68,7 @@ __all__ = [
     "representation",
     "robustness",
     "search",
+    "shift",
     "tree",
     "two_sample",
 ]
