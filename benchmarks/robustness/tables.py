@@ -104,10 +104,10 @@ def _by_attack(variants: dict[str, list[Content]], data: str) -> str:
     for defence, runs in variants.items():
         for head in runs[0]["heads"]:
             cells = [_mean(runs, lambda run, h=head: run["heads"][h]["sound"]["clean"])]  # type: ignore[misc]
-            for column in columns:
-                cells.append(
-                    _mean(runs, lambda run, h=head, c=column: run["heads"][h][c]["right"])  # type: ignore[misc]
-                )
+            cells += [
+                _mean(runs, lambda run, h=head, c=column: run["heads"][h][c]["right"])  # type: ignore[misc]
+                for column in columns
+            ]
             times = [run["times as long"] for run in runs if run["times as long"]]
             cost = f"{sum(times) / len(times):.1f}" if times else "1"
             rows.append([defence, HEADS[head], *cells, cost, str(len(runs))])
