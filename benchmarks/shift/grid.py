@@ -66,7 +66,7 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
             run,
             batches=Batches("OnePerDomain", {"size": SMALL // 3 if experiment.data == "characters" else 24}),
         )
-    return replace(run, epochs=1) if quick else run
+    return replace(run, epochs=1, schedule=Schedule("constant")) if quick else run
 
 
 def _larger(run: Run, data: str) -> Run:
