@@ -184,7 +184,7 @@ def unpaired_gap(home: Tensor, away: Tensor) -> Interval:
     intervals.
 
     >>> [round(end, 3) for end in unpaired_gap(torch.tensor([1, 1, 1, 0]), torch.tensor([1, 0, 0, 0]))]
-    [0.5, -0.168, 0.814]
+    [0.5, -0.135, 0.789]
     """
     one, other = (proportion_interval(int(part.sum()), len(part), form="wilson") for part in (home, away))
     gap = one.mean - other.mean

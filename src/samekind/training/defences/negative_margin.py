@@ -35,6 +35,7 @@ def negative_margin(both: Both, settings: Defence) -> Tensor:
 def class_margins(proxies: Tensor) -> Tensor:
     """Minus half of the angle to the nearest other proxy, and a little more: (classes, d) -> (classes,).
 
+    >>> import torch
     >>> class_margins(torch.eye(2)) / torch.pi  # a right angle
     tensor([-0.2497, -0.2497])
     """
