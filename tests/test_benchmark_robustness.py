@@ -31,27 +31,53 @@ def load(monkeypatch):
 
 def test_a_small_run_is_trained_attacked_and_tabled(load, tmp_path, monkeypatch):
     carry_out, grid, running = load("carry_out"), load("grid"), load("grids.running")
-    for name, few in {"QUICK": 6, "STEPS": 2, "RESTARTS": 1, "QUERIES": 2}.items():
+    small = {"QUICK": 6, "SMALL_STEPS": 2, "SMALL_QUERIES": 2, "DRAWS": 50}
+    for name, few in small.items():
         monkeypatch.setattr(carry_out, name, few)
-    monkeypatch.setattr(carry_out, "heads", lambda _: ["auxiliary"])
     monkeypatch.setattr(carry_out, "digits", lambda: digits().take(torch.arange(300)))
-    monkeypatch.setitem(grid.PUBLISHED_STEPS, "digits", (1, 2))
-    monkeypatch.setitem(grid.EPOCHS, "digits", 1)
+    few_steps = grid.DATA["digits"]._replace(published=(1, 2), defence_steps=1)
+    monkeypatch.setitem(grid.DATA, "digits", few_steps)
     place = running.Place(tmp_path, tmp_path / "out", tmp_path / "work", "cpu", float("inf"), True)
-    experiment, *others = grid.grid(quick=True)
-    assert "of attacks" in carry_out.carry_out(experiment, place)
-    assert carry_out.carry_out(experiment, place) == "was there"
+    plain, defended, _, *others = grid.grid(quick=True)
+    for experiment in (plain, defended):
+        assert "of attacks" in carry_out.carry_out(experiment, place)
+    assert carry_out.carry_out(plain, place) == "was there"
     assert {carry_out.carry_out(other, place) for other in others} == {"left out: no files"}
-    content = json.loads(place.result_of(experiment).read_text(encoding="utf-8"))
-    assert list(content["heads"]) == ["auxiliary"]
+    content = json.loads(place.result_of(defended).read_text(encoding="utf-8"))
+    assert (content["variant"], content["defence"]["method"]) == ("digits-trades", "trades")
+    assert list(content["heads"]) == ["similarity", "auxiliary"]
+    assert set(content["questions"]) == {"pair", "neighbour"}
     written = load("tables").tables(load("grids.results").results_in(place.out))
-    for attack in ("FGSM as published", "PGD-2 as published", "PGD-2, the same on logits", "sound"):
-        assert f"| dense layer | {attack} |" in written
+    for row in ("| trades | dense layer |", "| none | similarity |", "adversarial EER", "| input, linf |"):
+        assert row in written
+    assert "certified accuracy" in written
 
 
 def test_a_full_grid_has_three_seeds_of_each(load):
-    names = [experiment.name for experiment in load("grid").grid()]
-    assert names == [f"{data}-{seed}" for data in ("cifar10", "mnist") for seed in range(3)]
+    grid = load("grid")
+    experiments = grid.grid()
+    assert len(experiments) == 3 * sum(map(len, grid.WANTED.values()))
+    assert [experiment.name for experiment in experiments[:4]] == [
+        "cifar10-0", "cifar10-1", "cifar10-2", "cifar10-all-0",
+    ]  # fmt: skip
+
+
+def test_every_run_of_the_grid_is_one(load):
+    grid = load("grid")
+    items = digits()
+    for experiment in grid.grid(seeds=1):
+        run = grid.run_of(experiment, items)
+        assert (run.defence is not None) == (experiment.defence not in ("none", "noise"))
+        if run.defence is not None and run.defence.norm == "linf":
+            assert run.defence.epsilon == grid.DATA[experiment.data].epsilon
+
+
+def test_on_large_sets_the_published_attack_stands_beside_sound_ones(load):
+    names = [name for name, *_ in load("carry_out").settings_of("cifar10")]
+    assert names == [
+        "FGSM as published", "PGD-7 as published", "PGD-20 as published", "PGD-20, the same on logits",
+        "FGSM", "PGD-7", "PGD-20", "sound",
+    ]  # fmt: skip
 
 
 def test_the_page_has_the_tables_of_what_was_run(load):

@@ -1,4 +1,4 @@
-"""One run: trained, attacked in the published and in a sound way, written down as one JSON."""
+"""One run: trained with or without a defence, attacked in the published and in a sound way, one JSON."""
 
 import json
 import shutil
@@ -8,26 +8,30 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from grid import EPSILONS, PUBLISHED_STEPS, Experiment, run_of
-from grids.running import Place, not_now
+from grid import DATA, Experiment, chosen, run_of
+from grids.running import Place, epochs_in, not_now
 from torch import Tensor
 
 from samekind import digits, open_data
 from samekind.attacks import APGD, FGSM, PGD, Attack, Classes, Linf, Region, Several, Square
 from samekind.attacks.objectives import Objective, cross_entropy, logit_ratio
 from samekind.data import Items, Sets, SplitSettings, prepare
-from samekind.evaluation.attacked_questions import Subject
+from samekind.evaluation.attacked_questions import Subject, neighbour_curve, pair_curve
+from samekind.evaluation.representation import of_inputs, of_space, points_of
 from samekind.evaluation.robustness import subject_of
+from samekind.evaluation.smoothing import Smoothing, certify
 from samekind.evaluation.under_attack import Maker, Strength, under_attack
 from samekind.inference.temperatures import heads
 from samekind.recipes import fit
 from samekind.storage import write_text
 
-#: Pictures that are attacked; in a trial.
-MOST, QUICK = 1000, 20
-#: Pictures of a trial in all.
-FEW = 600
+#: Pictures that are attacked in a trial, and pictures of a trial in all.
+QUICK, FEW = 20, 600
 STEPS, RESTARTS, QUERIES = 50, 5, 500
+#: On sets that a CPU can do there is less of everything.
+SMALL, SMALL_STEPS, SMALL_RESTARTS, SMALL_QUERIES = ("mnist-cut", "digits"), 40, 1, 100
+#: Training items that are compared with each other, and draws of noise for each item.
+POINTS, DRAWS = 2000, 1000
 
 
 def of_probabilities(outcomes: Tensor, truth: Tensor) -> Tensor:
@@ -40,33 +44,50 @@ def slow_pgd(region: Region, steps: int, _restarts: int) -> Attack:
     return PGD(region, steps=steps, step=region.epsilon / 30, classic=True)
 
 
-def sound(region: Region, steps: int, restarts: int) -> Attack:
+def usual_pgd(step: float) -> Maker:
+    """Steps of a usual size."""
+    return lambda region, steps, restarts: PGD(region, steps=steps, step=step, restarts=restarts)
+
+
+def sound(queries: int) -> Maker:
     """What any of the attacks breaks is broken."""
-    return Several(
-        (
-            PGD(region, steps=steps, restarts=restarts),
-            APGD(region, steps=steps, objective=cross_entropy),
-            APGD(region, steps=steps, objective=logit_ratio),
-            Square(region, queries=QUERIES),
+
+    def several(region: Region, steps: int, restarts: int) -> Attack:
+        return Several(
+            (
+                PGD(region, steps=steps, restarts=restarts),
+                APGD(region, steps=steps, objective=cross_entropy),
+                APGD(region, steps=steps, objective=logit_ratio),
+                Square(region, queries=queries),
+            )
         )
-    )
+
+    return several
 
 
-def settings_of(data: str) -> Iterator[tuple[str, Maker, int, int, Objective]]:
-    """Each attack: its name, the attack, steps, restarts, and what it raises."""
-    yield "FGSM as published", lambda region, _, __: FGSM(region), 1, 1, of_probabilities
-    for steps in PUBLISHED_STEPS[data]:
-        yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities
-    last = PUBLISHED_STEPS[data][-1]
-    yield f"PGD-{last}, the same on logits", slow_pgd, last, 1, cross_entropy
-    yield "sound", sound, STEPS, RESTARTS, cross_entropy
+def settings_of(data: str) -> Iterator[tuple[str, Maker, int, int, Objective, bool]]:
+    """Each attack: its name, the attack, steps, restarts, what it raises, and whether it is checked."""
+    pictures, small = DATA[data], data in SMALL
+    if not small:
+        yield "FGSM as published", lambda region, _, __: FGSM(region), 1, 1, of_probabilities, True
+    for steps in pictures.published[:1] if small else pictures.published:
+        yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities, not small
+    last = pictures.published[-1]
+    if not small:
+        yield f"PGD-{last}, the same on logits", slow_pgd, last, 1, cross_entropy, True
+    yield "FGSM", lambda region, _, __: FGSM(region), 1, 1, cross_entropy, False
+    for steps in pictures.published[:1] if small else pictures.published:
+        yield f"PGD-{steps}", usual_pgd(pictures.step), steps, 1, cross_entropy, False
+    size = (SMALL_STEPS, SMALL_RESTARTS, SMALL_QUERIES) if small else (STEPS, RESTARTS, QUERIES)
+    yield "sound", sound(size[2]), size[0], size[1], cross_entropy, True
 
 
 def carry_out(experiment: Experiment, place: Place) -> str:
     """Train and attack, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    if place.quick and experiment.data != "digits" and not (place.data / experiment.data).exists():
+    source = DATA[experiment.data].folder
+    if source and place.quick and not (place.data / source).exists():
         return "left out: no files"
     began = time.perf_counter()
     sets = sets_of(experiment, place)
@@ -74,12 +95,17 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     run = run_of(experiment, sets.train, place.quick)
     space = fit(run, sets, folder=folder, device=place.device).to(place.device)
     trained = time.perf_counter()
-    result = {head: attacked(space, sets.test, experiment, head, place) for head in heads(space)}
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
-        "epsilon": EPSILONS[experiment.data],
-        "heads": result,
+        "epsilon": DATA[experiment.data].epsilon,
+        "items": {"training": len(sets.train), "attacked": _most(experiment, place)},
+        "defence": None if run.defence is None else run.to_dict()["defence"],
+        "times as long": epochs_in(folder)[-1].get("defence", {}).get("times as long"),
+        "heads": {head: attacked(space, sets.test, experiment, head, place) for head in heads_of(space)},
+        "questions": asked(space, sets.test, experiment, place),
+        "representation": represented(space, sets, place),
+        "certified": certified(space, sets.test, experiment, place),
         "seconds": {"training": trained - began, "attacks": time.perf_counter() - trained},
         "torch": torch.__version__,
     }
@@ -88,11 +114,16 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     return f"{trained - began:.0f} s of training, {time.perf_counter() - trained:.0f} s of attacks"
 
 
+def heads_of(space: Any) -> list[Any]:
+    """The similarity (SIM) and the dense layer (DOL)."""
+    return [head for head in heads(space) if head != "fused"]
+
+
 def sets_of(experiment: Experiment, place: Place) -> Sets:
     """The pictures by their published parts; in a trial few of them, and the digits by chance."""
     if experiment.data == "digits":
         return prepare(digits(), SplitSettings(seed=experiment.seed))
-    items = open_data(place.data / experiment.data)
+    items = chosen(experiment, open_data(place.data / DATA[experiment.data].folder))
     if place.quick:
         items = items.take(torch.arange(0, len(items), max(1, len(items) // FEW)))
     return prepare(items, SplitSettings(by="part", fractions={"train": 0.9, "validation": 0.1}))
@@ -101,14 +132,52 @@ def sets_of(experiment: Experiment, place: Place) -> Sets:
 def attacked(space: Any, items: Items, experiment: Experiment, head: Any, place: Place) -> dict[str, Any]:
     """What a head keeps against each attack, and the checks of it."""
     result: dict[str, Any] = {}
-    for name, make, steps, restarts, objective in settings_of(experiment.data):
-        strength = Strength((EPSILONS[experiment.data],), steps, restarts, experiment.seed, make)
-        subject, _, _ = subject_of(space, items, strength, name="test", most=QUICK if place.quick else MOST)
-        result[name] = _one(subject, head, objective)
+    for name, make, steps, restarts, objective, checked in settings_of(experiment.data):
+        strength = Strength((DATA[experiment.data].epsilon,), steps, restarts, experiment.seed, make)
+        subject, _, _ = subject_of(space, items, strength, name="test", most=_most(experiment, place))
+        result[name] = _one(subject, head, objective, checked=checked)
     return result
 
 
-def _one(subject: Subject, head: Any, objective: Objective) -> dict[str, Any]:
+def asked(space: Any, items: Items, experiment: Experiment, place: Place) -> dict[str, Any]:
+    """The EER of a verifier and Recall@1, before and after an attack."""
+    steps = SMALL_STEPS // 2 if experiment.data in SMALL else STEPS
+    strength = Strength((DATA[experiment.data].epsilon,), steps, 1, experiment.seed)
+    subject, _, _ = subject_of(space, items, strength, name="test", most=_most(experiment, place))
+    pairs = pair_curve(subject, space.kind_for("pairs"))
+    neighbours = neighbour_curve(subject, space.kind_for("neighbours"))
+    return {
+        curve.question: {
+            "measure": curve.measure,
+            "kind": curve.kind,
+            "clean": curve.rows[0].value,
+            "attacked": curve.rows[-1].value,
+            "sound": curve.soundness.is_sound,
+        }
+        for curve in (pairs, neighbours)
+    }
+
+
+def represented(space: Any, sets: Sets, place: Place) -> dict[str, Any]:
+    """The measures of chapter 5, of the embeddings and of the inputs."""
+    points = points_of(sets.train, sets.test, most=200 if place.quick else POINTS)
+    inputs = {metric: of_inputs(points, metric) for metric in ("l2", "linf")}  # type: ignore[arg-type]
+    return {"space": of_space(space, points), "inputs": inputs, "points": len(points.train)}
+
+
+def certified(space: Any, items: Items, experiment: Experiment, place: Place) -> dict[str, Any]:
+    """The certified accuracy of the dense layer, smoothed."""
+    small = place.quick or experiment.data in SMALL
+    smoothing = Smoothing(DATA[experiment.data].sigma, DRAWS // 5 if small else DRAWS, seed=experiment.seed)
+    most = min(_most(experiment, place), 60 if small else 500)
+    return certify(space, items, smoothing, head="auxiliary", most=most).to_json()
+
+
+def _most(experiment: Experiment, place: Place) -> int:
+    return QUICK if place.quick else DATA[experiment.data].most
+
+
+def _one(subject: Subject, head: Any, objective: Objective, *, checked: bool) -> dict[str, Any]:
     surrogate = Classes(subject.surrogate, subject.labels)
     field = subject.field(subject.inputs.x, surrogate)
     goal = Classes(subject.space, subject.labels, head=head, objective=objective)
@@ -116,10 +185,13 @@ def _one(subject: Subject, head: Any, objective: Objective) -> dict[str, Any]:
     region = Linf(subject.strength.epsilons[0])
     generator = torch.Generator().manual_seed(subject.strength.seed)
     alone = subject.strength.attack(region)(goal, field.x, limits=field.limits, generator=generator)
+    shares = {"right": float((~alone.succeeded).double().mean())}
+    if not checked:
+        return shares
     result = under_attack(goal, field)
     return {
+        **shares,
         "clean": float(result.clean.double().mean()),
-        "right": float((~alone.succeeded).double().mean()),
         "right, worst of all runs": float(result.right[0].double().mean()),
         "soundness": result.soundness.to_json(),
         "note": result.soundness.note,

@@ -1,17 +1,63 @@
-"""The runs of the study: two sets of pictures, three seeds."""
+"""The runs of the study: sets of pictures, defences and seeds."""
 
 from dataclasses import replace
 from typing import NamedTuple
 
+import torch
+
 from samekind.data import Items
 from samekind.recipes import prototypical
-from samekind.training import Batches, Optimiser, Part, Run, Schedule
+from samekind.training import Batches, Defence, Optimiser, Part, Run, Schedule
 
 SEEDS = 3
-#: Epsilon, the steps of the published PGD, and epochs.
-EPSILONS = {"cifar10": 8 / 255, "mnist": 0.3, "digits": 0.3}
-PUBLISHED_STEPS = {"cifar10": (7, 20), "mnist": (40, 100), "digits": (40, 100)}
-EPOCHS = {"cifar10": 15, "mnist": 5, "digits": 3}
+
+
+class Pictures(NamedTuple):
+    """A set of pictures: where it is, how far its items may be moved, and how long is trained.
+
+    ``published`` are the steps of the published PGD, ``step`` the size of a sound one. Of the pictures every
+    ``every``-th is taken, ``most`` test pictures are attacked, ``sigma`` is the noise of a smoothed space.
+    """
+
+    folder: str
+    epsilon: float
+    step: float
+    published: tuple[int, int]
+    epochs: int
+    defence_steps: int
+    sigma: float
+    every: int = 1
+    most: int = 1000
+
+
+DATA = {
+    "cifar10": Pictures("cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25),
+    "mnist": Pictures("mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25),
+    "mnist-cut": Pictures("mnist", 0.1, 0.01, (40, 100), 8, 5, 0.25, every=30, most=100),
+    "digits": Pictures("", 0.2, 0.02, (40, 100), 8, 5, 0.25, most=100),
+}
+
+AT = Defence("all")
+#: Each defence; its epsilon and steps are those of the pictures, unless it has its own norm.
+DEFENCES: dict[str, Defence | None] = {
+    "none": None,
+    "all": AT,
+    "mix": Defence("mix"),
+    "trades": Defence("trades"),
+    "logit-pairing": Defence("logit-pairing"),
+    "triplet": Defence("triplet"),
+    "l2-0.25": Defence("all", norm="l2", epsilon=0.25),
+    "l2-0.5": Defence("all", norm="l2", epsilon=0.5),
+    "l2-1": Defence("all", norm="l2", epsilon=1.0),
+    "noise": None,  # Gaussian noise in training, for a smoothed space
+}
+#: What is run of each set of pictures.
+WANTED = {
+    "cifar10": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1", "noise"),
+    "mnist": ("none", "all", "trades", "noise"),
+    "mnist-cut": ("none", "all", "trades"),
+    "digits": ("none", "all", "trades", "logit-pairing", "triplet", "l2-0.5", "l2-1", "noise"),
+}
 
 
 class Experiment(NamedTuple):
@@ -19,32 +65,59 @@ class Experiment(NamedTuple):
 
     data: str
     seed: int
+    defence: str = "none"
 
     @property
     def variant(self) -> str:
-        return self.data
+        return self.data if self.defence == "none" else f"{self.data}-{self.defence}"
 
     @property
     def name(self) -> str:
-        return f"{self.data}-{self.seed}"
+        return f"{self.variant}-{self.seed}"
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
-    """Every run, the slowest first; a trial has one of each kind, and the digits."""
+    """Every run, the slowest first; a trial has one of each kind."""
     if quick:
-        return [Experiment(data, 0) for data in ("digits", "cifar10", "mnist")]
-    return [Experiment(data, seed) for data in ("cifar10", "mnist") for seed in range(seeds)]
+        tried = [Experiment("digits", 0), Experiment("digits", 0, "trades"), Experiment("digits", 0, "noise")]
+        return [*tried, Experiment("cifar10", 0, "all"), Experiment("mnist", 0, "all")]
+    return [
+        Experiment(data, seed, defence)
+        for data, defences in WANTED.items()
+        for defence in defences
+        for seed in range(seeds)
+    ]
+
+
+def chosen(experiment: Experiment, items: Items) -> Items:
+    """Every so many-th of the pictures."""
+    every = DATA[experiment.data].every
+    return items if every == 1 else items.take(torch.arange(0, len(items), every))
 
 
 def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
-    """The recipe with a dense output layer beside the similarity, and no defence."""
-    run = replace(prototypical(items), epochs=EPOCHS[experiment.data], seed=experiment.seed)
-    run = replace(run, schedule=Schedule("cosine"))
-    if experiment.data != "cifar10":
-        return replace(run, epochs=EPOCHS["digits"]) if quick else run
+    """The recipe with a dense output layer beside the similarity, and the defence."""
+    pictures = DATA[experiment.data]
+    run = replace(
+        prototypical(items), epochs=pictures.epochs, seed=experiment.seed, schedule=Schedule("cosine")
+    )
+    if experiment.data == "cifar10":
+        run = _on_cifar(run, quick)
+    elif experiment.data in ("mnist-cut", "digits"):  # few items: few steps
+        run = replace(run, optimiser=Optimiser("Adam", rate=2e-3), batches=Batches("Shuffled", {"size": 32}))
+    if experiment.defence == "noise":
+        run = replace(run, augment=(*run.augment, Part("PixelNoise", {"deviation": pictures.sigma})))
+    defence = DEFENCES[experiment.defence]
+    if defence is not None:
+        epsilon = pictures.epsilon if defence.norm == "linf" else defence.epsilon
+        run = replace(run, defence=replace(defence, epsilon=epsilon, steps=pictures.defence_steps))
+    return replace(run, epochs=1) if quick else run
+
+
+def _on_cifar(run: Run, quick: bool) -> Run:
     if quick:
         small = replace(run.space, encoder=Part("Conv4", {"dimension": 64}), standardise="channels")
-        return replace(run, epochs=1, space=small)
+        return replace(run, space=small)
     return replace(
         run,
         space=replace(run.space, encoder=Part("PreActResNet18"), standardise="channels"),

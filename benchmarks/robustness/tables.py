@@ -1,9 +1,18 @@
 """The tables of the page, from the JSONs of whatever runs there are."""
 
+from collections.abc import Callable
+from typing import Any
+
+from grid import DATA, WANTED
 from grids.results import Results
 from grids.tables import markdown, with_interval
 
-NAMES = {"mnist": "MNIST, epsilon 0.3", "cifar10": "CIFAR-10, epsilon 8/255", "digits": "Digits, epsilon 0.3"}
+NAMES = {
+    "mnist": "MNIST, epsilon 0.3",
+    "cifar10": "CIFAR-10, epsilon 8/255",
+    "mnist-cut": "A thirtieth of MNIST, epsilon 0.1",
+    "digits": "Digits of 8 x 8 pixels, epsilon 0.2",
+}
 HEADS = {"similarity": "similarity", "auxiliary": "dense layer", "fused": "both"}
 #: The published figures of the similarity and the dense layer, undefended.
 PUBLISHED = {
@@ -12,20 +21,29 @@ PUBLISHED = {
     ("cifar10", "similarity"): {"clean": 96.14, "FGSM": 65.46, "PGD-7": 65.46, "PGD-20": 27.87},
     ("cifar10", "auxiliary"): {"clean": 96.20, "FGSM": 57.42, "PGD-7": 47.39, "PGD-20": 9.27},
 }
+#: The columns of chapter 5.
+MEASURES = ("MC l2", "MC linf", "D_inter", "D_intra", "phi", "R2", "directions", "rho", "1-NN")
+
+Content = dict[str, Any]
 
 
 def tables(results: Results) -> str:
-    """A table for each set of pictures."""
-    parts = [_table(results, data) for data in NAMES if results.seeds(data)]
-    return "\n\n".join(parts) or "Not run yet."
+    """The undefended models by a published and a sound attack, then defences, set by set."""
+    undefended = [_undefended(results, data) for data in ("mnist", "cifar10") if _of(results, data)]
+    defended = [part for data in NAMES for part in _defended(results, data)]
+    return "\n\n".join([*undefended, *defended]) or "Not run yet."
 
 
-def _table(results: Results, data: str) -> str:
-    runs = [results.contents[data, seed]["heads"] for seed in results.seeds(data)]
+def _of(results: Results, variant: str) -> list[Content]:
+    return [results.contents[variant, seed] for seed in results.seeds(variant)]
+
+
+def _undefended(results: Results, data: str) -> str:
+    runs = [content["heads"] for content in _of(results, data)]
     rows = []
     for head in runs[0]:
         known = PUBLISHED.get((data, head), {})
-        clean = [100 * next(iter(run[head].values()))["clean"] for run in runs]
+        clean = [100 * run[head]["sound"]["clean"] for run in runs]
         rows.append([HEADS[head], "no attack", _published(known, "clean"), with_interval(clean), ""])
         for attack in runs[0][head]:
             values = [100 * run[head][attack]["right"] for run in runs]
@@ -39,11 +57,100 @@ def _published(known: dict[str, float], name: str) -> str:
     return f"{known[name]:.2f}" if name in known else ""
 
 
-def _failed(runs: list[dict[str, dict[str, dict[str, object]]]], head: str, attack: str) -> str:
+def _failed(runs: list[Content], head: str, attack: str) -> str:
     """How many runs failed each check; nothing where none did."""
     counts: dict[str, int] = {}
     for run in runs:
-        for check in run[head][attack]["soundness"]["checks"]:  # type: ignore[index]
+        for check in run[head][attack].get("soundness", {"checks": []})["checks"]:
             if not check["passed"]:
                 counts[check["name"]] = counts.get(check["name"], 0) + 1
     return ", ".join(f"{name} ({count})" for name, count in counts.items())
+
+
+def _defended(results: Results, data: str) -> list[str]:
+    """What is known of a set of pictures with defences, beside the same without."""
+    variants = {
+        defence: runs
+        for defence in WANTED[data]
+        if (runs := [run for run in _of(results, _variant(data, defence)) if "questions" in run])
+    }
+    if len(variants) < 2:
+        return []
+    first = next(iter(variants.values()))[0]["items"]
+    counts = f"{first['training']:,} training pictures, {first['attacked']:,} attacked."
+    parts = {
+        "right under attack, %": _by_attack(variants, data),
+        "a verifier, and neighbours": _by_question(variants),
+        "feature spaces": _spaces(variants),
+        "certified accuracy of the smoothed dense layer, %": _certified(variants),
+    }
+    return [f"### {NAMES[data]}: {title}\n\n{counts}\n\n{table}" for title, table in parts.items()]
+
+
+def _variant(data: str, defence: str) -> str:
+    return data if defence == "none" else f"{data}-{defence}"
+
+
+def _mean(runs: list[Content], value: Callable[[Content], float], *, factor: float = 100.0) -> str:
+    return with_interval([factor * value(run) for run in runs])
+
+
+def _by_attack(variants: dict[str, list[Content]], data: str) -> str:
+    steps = DATA[data].published
+    columns = [f"PGD-{steps[0]} as published", "FGSM", *(f"PGD-{count}" for count in steps), "sound"]
+    known = next(iter(variants.values()))[0]["heads"]["auxiliary"]
+    columns = [column for column in columns if column in known]
+    rows = []
+    for defence, runs in variants.items():
+        for head in runs[0]["heads"]:
+            cells = [_mean(runs, lambda run, h=head: run["heads"][h]["sound"]["clean"])]  # type: ignore[misc]
+            cells += [
+                _mean(runs, lambda run, h=head, c=column: run["heads"][h][c]["right"])  # type: ignore[misc]
+                for column in columns
+            ]
+            times = [run["times as long"] for run in runs if run["times as long"]]
+            cost = f"{sum(times) / len(times):.1f}" if times else "1"
+            rows.append([defence, HEADS[head], *cells, cost, str(len(runs))])
+    return markdown(["defence", "head", "clean", *columns, "times as long", "seeds"], rows)
+
+
+def _by_question(variants: dict[str, list[Content]]) -> str:
+    rows = []
+    for defence, runs in variants.items():
+        cells = [
+            _mean(runs, lambda run, q=question, w=when: run["questions"][q][w])  # type: ignore[misc]
+            for question in ("pair", "neighbour")
+            for when in ("clean", "attacked")
+        ]
+        rows.append([defence, *cells, str(len(runs))])
+    heading = ["defence", "EER, %", "adversarial EER, %", "Recall@1, %", "adversarial Recall@1, %", "seeds"]
+    return markdown(heading, rows)
+
+
+def _spaces(variants: dict[str, list[Content]]) -> str:
+    rows = [
+        [defence, *(_mean_of(runs, measure) for measure in MEASURES), str(len(runs))]
+        for defence, runs in variants.items()
+    ]
+    inputs = next(iter(variants.values()))[0]["representation"]["inputs"]
+    for metric, measures in inputs.items():
+        cells = [f"{measures[measure]:.3f}" if measure in measures else "" for measure in MEASURES]
+        rows.append([f"input, {metric}", *cells, ""])
+    return markdown(["defence", *MEASURES, "seeds"], rows)
+
+
+def _mean_of(runs: list[Content], measure: str) -> str:
+    values = [run["representation"]["space"][measure] for run in runs]
+    return f"{sum(values) / len(values):.3f}"
+
+
+def _certified(variants: dict[str, list[Content]]) -> str:
+    radii = [point["radius"] for point in next(iter(variants.values()))[0]["certified"]["points"]]
+    rows = []
+    for defence, runs in variants.items():
+        cells = [
+            _mean(runs, lambda run, p=place: run["certified"]["points"][p]["mean"])  # type: ignore[misc]
+            for place in range(len(radii))
+        ]
+        rows.append([defence, *cells, str(len(runs))])
+    return markdown(["defence", *(f"radius {radius:g}" for radius in radii), "seeds"], rows)

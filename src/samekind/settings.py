@@ -2,15 +2,17 @@
 
 A dataclass with a field ``arguments`` keeps the keys it does not know there, because they belong to the part
 it names. Any other refuses an unknown key with the nearest known name. A whole number is taken where a float
-is expected, and "none" (TOML has no null) where a setting may be left out. Nothing else is converted. The old
-name of a setting is read where the class lists it in ``renamed``.
+is expected, and so is a fraction as a text, "8/255"; "none" (TOML has no null) where a setting may be left
+out. Nothing else is converted. The old name of a setting is read where the class lists it in ``renamed``.
 """
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Annotated, Any, NamedTuple, TypeVar
 
 from samekind.errors import SettingError, nearest
@@ -251,6 +253,8 @@ def _dotted(table: Mapping[str, Any]) -> dict[str, Any]:
 def _scalar(hint: type, value: Any, where: str) -> Any:
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if hint is float and isinstance(value, str) and re.fullmatch(r"\d+/0*[1-9]\d*", value):
+        return float(Fraction(value))
     if not isinstance(value, hint) or (isinstance(value, bool) and hint is not bool):
         raise SettingError(f"{where}: expected {SCALARS.get(hint, hint.__name__)}, got {value!r}")
     return value

@@ -27,6 +27,7 @@ from samekind.augmentations.music import Music
 from samekind.augmentations.noise import Noise
 from samekind.augmentations.pad_and_crop import PadAndCrop
 from samekind.augmentations.perspective import Perspective
+from samekind.augmentations.pixel_noise import PixelNoise
 from samekind.augmentations.rand_augment import RandAugment
 from samekind.augmentations.random_chunk import RandomChunk
 from samekind.augmentations.random_resized_crop import RandomResizedCrop
@@ -55,6 +56,7 @@ __all__ = [
     "Noise",
     "PadAndCrop",
     "Perspective",
+    "PixelNoise",
     "RandAugment",
     "RandomChunk",
     "RandomResizedCrop",
@@ -76,6 +78,7 @@ IMAGES = (
     "Greyscale",
     "PadAndCrop",
     "Perspective",
+    "PixelNoise",
     "RandAugment",
     "RandomResizedCrop",
     "Rotation",

@@ -44,7 +44,8 @@ def leave_one_out(
     """Leave each domain out in turn: train on the others, choose by their validation items, test on it.
 
     A domain is where an item comes from, such as a camera or a site: the column domain of a table or list
-    (another one with --set data.domain=NAME), or the array domains of an .npz file.
+    (another one with --set data.domain=NAME), the array domains of an .npz file, or with --set
+    data.domain=folder the first of the folders domain/class/picture.
     """
     from samekind.cli.opening import open_items
     from samekind.cli.output import messages, print_systems

@@ -12,6 +12,7 @@ from samekind.cli.adapt import adapt
 from samekind.cli.attack import attack
 from samekind.cli.attention import attention
 from samekind.cli.calibrate import calibrate
+from samekind.cli.certify import certify
 from samekind.cli.check import check
 from samekind.cli.classes import classes
 from samekind.cli.cluster import cluster
@@ -31,9 +32,11 @@ from samekind.cli.leave_one_out import leave_one_out
 from samekind.cli.novelty import novelty
 from samekind.cli.predict import predict
 from samekind.cli.report import report
+from samekind.cli.representation import representation
 from samekind.cli.robustness import robustness
 from samekind.cli.search import search
 from samekind.cli.serve import serve
+from samekind.cli.shift import shift
 from samekind.cli.train import train
 from samekind.cli.tree import tree
 from samekind.cli.two_sample import two_sample
@@ -65,6 +68,9 @@ for command in (
     report,
     robustness,
     attack,
+    certify,
+    representation,
+    shift,
     dynamics,
     *ASKING,
     classes,

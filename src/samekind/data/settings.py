@@ -28,6 +28,8 @@ class DataSettings:
     three are optional); ``columns`` are the features, by default all others but those of ``ignore``.
     ``classes``, if given, are the allowed classes, in this order.
 
+    Folders: with ``domain`` "folder" files lie in ``domain/class/``; otherwise in folders of classes.
+
     Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; by default
     those of the pictures, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`,
     the last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is

@@ -8,14 +8,13 @@ from torch import Tensor
 
 from samekind.attacks import Classes, Goal, Raised, Region
 from samekind.attacks.goals import Enrolments, Retrieval, Trials
-from samekind.attacks.regions import Neighbours, Voronoi
+from samekind.attacks.regions import NORMS, Neighbours, Norm, Voronoi
 from samekind.attacks.untouched import untouched
 from samekind.data.drawing import at_most
 from samekind.decisions import Head, Kind
 from samekind.errors import DataError
-from samekind.evaluation.robustness_curve import NORMS, Asked, Curve, Norm, curve_of
+from samekind.evaluation.robustness_curve import Asked, Curve, curve_of
 from samekind.evaluation.under_attack import Field, Strength, UnderAttack, under_attack
-from samekind.evaluation.valid_inputs import ValidInputs
 from samekind.inference import asking
 from samekind.measures import bootstrap_trials, equal_error_rate
 from samekind.measures.catalogue import ACCURACY, EER, attacked, recall
@@ -24,6 +23,7 @@ from samekind.measures.measure import Measure
 from samekind.measures.robustness import adversarial_accuracy, attack_success, worst_scores, worst_so_far
 from samekind.measures.trial_bootstrap import FEWEST_CLASSES
 from samekind.space import MetricSpace
+from samekind.training.valid_inputs import ValidInputs
 
 #: Examples that are enrolled, at most, and the queries that each is tried with.
 ENROLLED, QUERIES = 20, 5

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.attacks.regions import Norm
 from samekind.data import Items, draw
 from samekind.data.drawing import at_most
 from samekind.data.words import counted
@@ -30,14 +31,14 @@ from samekind.evaluation.attacked_questions import (
     pair_curve,
 )
 from samekind.evaluation.raw_inputs import guaranteed_radii, raw_space
-from samekind.evaluation.robustness_curve import ASKED, Asked, Curve, Norm, Robustness, Samples
+from samekind.evaluation.robustness_curve import ASKED, Asked, Curve, Robustness, Samples
 from samekind.evaluation.under_attack import Strength, UnderAttack
-from samekind.evaluation.valid_inputs import valid_inputs
 from samekind.inference import asking, device_of
 from samekind.inference.known_classes import labels_in
 from samekind.inference.temperatures import heads
 from samekind.space import MetricSpace
 from samekind.training.estimate import in_words
+from samekind.training.valid_inputs import valid_inputs
 
 #: Items that are attacked, and items that Voronoi cells are among, unless more are asked for; and attacked
 #: items that are shown.

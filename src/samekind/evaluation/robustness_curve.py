@@ -1,13 +1,13 @@
 """The curve of a measure over epsilon, and everything that an attack on a space has shown."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import torch
 from torch import Tensor
 
-from samekind.attacks import L1, L2, Linf
+from samekind.attacks.regions import Norm
 from samekind.evaluation.rows import Row
 from samekind.evaluation.soundness import Soundness
 from samekind.evaluation.under_attack import Strength
@@ -16,8 +16,6 @@ from samekind.measures.intervals import Interval
 from samekind.measures.measure import Measure
 from samekind.measures.robustness import written_epsilon
 
-Norm = Literal["linf", "l2", "l1"]
-NORMS: dict[Norm, Callable[[float], L1 | L2 | Linf]] = {"linf": Linf, "l2": L2, "l1": L1}
 Asked = Literal["class", "pair", "neighbour", "enrolment"]
 ASKED: tuple[Asked, ...] = get_args(Asked)
 #: The question of all rows.

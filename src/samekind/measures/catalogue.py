@@ -287,6 +287,11 @@ _ATTACKED: dict[str, tuple[str, Better]] = {
         "query by at most epsilon.",
         "higher",
     ),
+    "certified accuracy": (
+        "the share of items that a space smoothed by noise names rightly, and surely still does if they are "
+        "moved by less than this distance (l2), whatever the attack.",
+        "higher",
+    ),
     "attack success on enrolment": (
         "of items that are named rightly, the share that is not once an attack may move the example that a "
         "class is enrolled from by at most epsilon. Lower is better.",

@@ -10,6 +10,7 @@ from samekind.questions.adapt import adapt
 from samekind.questions.attack import attack
 from samekind.questions.attention import attention
 from samekind.questions.calibrate import calibrate, calibrate_on_trials, calibrate_open_set
+from samekind.questions.certify import certify
 from samekind.questions.check import check
 from samekind.questions.classes import classes
 from samekind.questions.cluster import cluster
@@ -28,8 +29,10 @@ from samekind.questions.info import info
 from samekind.questions.novelty import novelty
 from samekind.questions.predict import predict
 from samekind.questions.reading import collected
+from samekind.questions.representation import representation
 from samekind.questions.robustness import robustness
 from samekind.questions.search import search
+from samekind.questions.shift import shift
 from samekind.questions.tradeoff import tradeoff
 from samekind.questions.tree import tree
 from samekind.questions.two_sample import two_sample
@@ -43,6 +46,7 @@ __all__ = [
     "calibrate",
     "calibrate_on_trials",
     "calibrate_open_set",
+    "certify",
     "check",
     "classes",
     "cluster",
@@ -66,8 +70,10 @@ __all__ = [
     "predict",
     "remove_class",
     "remove_from_index",
+    "representation",
     "robustness",
     "search",
+    "shift",
     "tradeoff",
     "tree",
     "two_sample",

@@ -8,13 +8,14 @@ from typing import Any
 from torch import Tensor
 
 from samekind.attacks import APGD, BIM, FGSM, PGD, Square
+from samekind.attacks.regions import Norm
 from samekind.data import Items, medium_of, write_image
 from samekind.data.media.original_size import colours_of
 from samekind.decisions import Head
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.evaluation.attacked_questions import class_curve
 from samekind.evaluation.robustness import MOST, names_given, subject_of
-from samekind.evaluation.robustness_curve import Curve, Norm
+from samekind.evaluation.robustness_curve import Curve
 from samekind.evaluation.under_attack import Maker, Strength, pgd_and_apgd
 from samekind.inference.temperatures import heads
 from samekind.questions.table_files import write_table

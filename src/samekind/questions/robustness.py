@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from samekind.attacks.regions import NORMS, Norm
 from samekind.data import PICTURES, Items
 from samekind.errors import SettingError, nearest
 from samekind.evaluation.robustness import MOST, Budget
 from samekind.evaluation.robustness import robustness as measured
-from samekind.evaluation.robustness_curve import ASKED, NORMS, Asked, Norm, Robustness
+from samekind.evaluation.robustness_curve import ASKED, Asked, Robustness
 from samekind.evaluation.under_attack import Strength
 from samekind.space import MetricSpace
 

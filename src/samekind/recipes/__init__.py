@@ -9,6 +9,7 @@ does. `leave_one_out` trains a run once for every domain, which it is then teste
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from samekind.recipes.defended import DEFENDED
 from samekind.recipes.encoder import Subject
 from samekind.recipes.few_items import suited
 from samekind.recipes.few_shot import FEW_SHOT, few_shot
@@ -33,6 +34,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         "siamese": siamese,
         "triplet": triplet,
         "verification": verification,
+        **DEFENDED,
         **FEW_SHOT,
         **PROXIES,
         **BY_TREE,

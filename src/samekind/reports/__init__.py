@@ -6,6 +6,7 @@ matplotlib is imported when the first figure is drawn, and its global state is l
 
 from samekind.reports.attention_maps import Overlay, attention_maps
 from samekind.reports.axiom_histograms import axiom_histograms
+from samekind.reports.certified_curve import certified_curve
 from samekind.reports.confidence import Confidence
 from samekind.reports.confidence_map import confidence_map
 from samekind.reports.confusion_matrix import confusion_matrix
@@ -19,6 +20,7 @@ from samekind.reports.neighbour_grid import neighbour_grid
 from samekind.reports.opening import lines_section, pictures_section
 from samekind.reports.plane import plane
 from samekind.reports.report import write_report
+from samekind.reports.representation_bars import representation_bars
 from samekind.reports.robustness_curves import robustness_curves
 from samekind.reports.robustness_page import write_robustness_page
 from samekind.reports.score_histogram import score_histogram
@@ -34,6 +36,7 @@ __all__ = [
     "System",
     "attention_maps",
     "axiom_histograms",
+    "certified_curve",
     "confidence_map",
     "confusion_matrix",
     "dynamics_curves",
@@ -45,6 +48,7 @@ __all__ = [
     "neighbour_grid",
     "pictures_section",
     "plane",
+    "representation_bars",
     "robustness_curves",
     "score_histogram",
     "training_curves",

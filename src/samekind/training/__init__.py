@@ -25,6 +25,7 @@ from samekind.training.run_folder import RunFolder
 from samekind.training.tables import (
     Adversary,
     Batches,
+    Defence,
     Head,
     Later,
     Optimiser,
@@ -39,6 +40,7 @@ from samekind.training.watching import Nobody, Watcher
 __all__ = [
     "Adversary",
     "Batches",
+    "Defence",
     "Head",
     "Later",
     "Nobody",

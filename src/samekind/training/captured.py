@@ -24,6 +24,8 @@ def expect_capturable(run: Run) -> None:
         or run.schedule.new_first > 0,
         'SGD cannot be recorded; set optimiser.name to "Adam" or "AdamW"': run.optimiser.name == "SGD",
         "an adversary is steered from outside; leave it out": run.adversary is not None,
+        "a defence attacks every batch; set capture to false, or leave out the defence": run.defence
+        is not None,
         "the memory grows; set memory to 0": run.memory > 0,
         "batches.at_once cuts a batch; set it to 0": run.batches.at_once > 0,
         'a term against the batch or with a miner asks the device; set terms against "support"': any(

@@ -114,7 +114,7 @@ class Learner:
         costs = []
         for extra in self.extras:
             output = outputs.get(extra.name)
-            cost = extra.cost(Step(number, self.space, x, y, z, output, self.forward, self.value))
+            cost = extra.cost(Step(number, self.space, x, y, z, output, self.forward, self.value, value))
             costs.append(cost)
             numbers += cost.watched
             loss = loss if cost.loss is None else loss + cost.loss

@@ -17,6 +17,7 @@ from samekind.settings import Natural
 from samekind.training.tables import (
     Adversary,
     Batches,
+    Defence,
     Optimiser,
     Part,
     Parts,
@@ -51,7 +52,8 @@ class Run:
 
     ``checkpoint_steps`` adds a checkpoint every so many steps to those at the end of epochs. ``memory`` is
     the number of past embeddings for the terms against the memory. ``augment`` lists the augmentations of a
-    training batch, first to last. ``adversary`` is a classifier that trains against, or beside, the encoder.
+    training batch, first to last. ``adversary`` is a classifier that trains against, or beside, the encoder,
+    ``defence`` attacks the items of every step (`training.defences`).
     ``clip`` is the greatest norm of the gradient of the whole space, and apart from it of the adversary; None
     does not clip. ``validate`` names what is measured after each epoch, of `VALIDATIONS`. ``compress`` is how
     many numbers embeddings are projected to after training (`samekind.inference.compress`); 0 leaves them.
@@ -95,6 +97,7 @@ class Run:
     dynamics: Natural = 0
     capture: bool = False
     ahead: Positive = 1
+    defence: Defence | None = None
 
     def __post_init__(self) -> None:
         settings.check(self, where="run")

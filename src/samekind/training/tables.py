@@ -1,5 +1,6 @@
 """The tables of a run: the parts of the space, the terms, the batches, the optimiser, the schedule."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, ClassVar, Literal
@@ -149,6 +150,55 @@ class Adversary:
         for name, value in (("smoothing", self.smoothing), ("dropout", self.dropout)):
             if value >= 1:
                 raise SettingError(f"run.adversary.{name}: expected a number below 1; got {value}")
+
+
+@dataclass(frozen=True)
+class Defence:
+    """Items attacked in every step of the training, so that the space withstands such attacks.
+
+    ``method`` says what the attacked items add to the loss of the clean ones; see `training.defences`:
+
+    - "mix": half of the loss is that of the attacked items; "all": all of it;
+    - "trades": ``weight`` times how far the answers to clean and attacked items differ;
+    - "logit-pairing": as "mix", and ``weight`` times the mean squared difference of their logits;
+    - "triplet": as "all", and ``weight`` times a triplet loss with attacked items as anchors;
+    - "negative-margin": ArcFace of attacked items with a margin below 0, beside NormFace of clean ones.
+
+    The attack is PGD in a ball of a ``norm`` and the size ``epsilon``: ``steps`` of the size ``step`` (None:
+    2.5 times epsilon in all) from a random start. It raises the loss of the run (``through="loss"``), or the
+    cross-entropy of one head; that of "trades" raises the difference of answers. With ``cells`` it stays in
+    the Voronoi cell of the item among the training items.
+
+    ``weight`` is None for the papers' own (trades 6, logit-pairing 0.5, triplet 2, negative-margin 1).
+    ``margin`` is that of "triplet" (None: 0.03), or of "negative-margin" for all classes (None: half of the
+    angle to the nearest other class, for each class its own).
+    """
+
+    method: Literal["mix", "all", "trades", "logit-pairing", "triplet", "negative-margin"] = "mix"
+    norm: Literal["linf", "l2", "l1"] = "linf"
+    epsilon: Amount = 8 / 255
+    steps: Positive = 7
+    step: Amount | None = None
+    through: Literal["loss", "similarity", "auxiliary"] = "loss"
+    weight: Amount | None = None
+    margin: float | None = None
+    cells: bool = False
+
+    def __post_init__(self) -> None:
+        check(self, where="run.defence")
+        if self.margin is not None and not self.takes_margin:
+            raise SettingError(
+                'run.defence.margin: "triplet" takes 0 or more, "negative-margin" -π/2 to 0, others none; '
+                f'got {self.margin:g} for "{self.method}"'
+            )
+
+    @property
+    def takes_margin(self) -> bool:
+        """Whether the margin suits the method."""
+        margin = self.margin or 0.0
+        return {"triplet": margin >= 0, "negative-margin": -math.pi / 2 <= margin <= 0}.get(
+            self.method, False
+        )
 
 
 @dataclass(frozen=True)

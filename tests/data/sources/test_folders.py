@@ -117,3 +117,24 @@ def test_refuses_an_unreadable_folder(make_folder, monkeypatch):
     monkeypatch.setattr(Path, "iterdir", refuse)
     with pytest.raises(DataError, match=r"cannot read the folder .*dog: Permission denied"):
         list_folder(root)
+
+
+def test_the_first_folder_is_the_domain_where_the_settings_say_so(make_folder, zipped):
+    root = make_folder({"sketch/dog": 2, "photo/dog": 1, "photo/cat": 1})
+    for listing in (
+        folders.labelled(root, DataSettings(domain="folder")),
+        archives.labelled(zipped(root), DataSettings(domain="folder")),
+    ):
+        rows = sorted(zip(listing.ids, listing.domains, listing.labels, strict=True))
+        assert rows == [
+            ("photo/cat/0.png", "photo", "cat"),
+            ("photo/dog/0.png", "photo", "dog"),
+            ("sketch/dog/0.png", "sketch", "dog"),
+            ("sketch/dog/1.png", "sketch", "dog"),
+        ]
+
+
+def test_a_file_without_a_class_inside_its_domain_is_named(make_folder):
+    root = make_folder({"sketch/dog": 2, "photo": 1})
+    with pytest.raises(DataError, match=r"photo/0\.png does not"):
+        folders.labelled(root, DataSettings(domain="folder"))

@@ -1,5 +1,8 @@
 """Where an attack may go: sets of inputs around every clean item, as values. `Region` is the contract."""
 
+from collections.abc import Callable
+from typing import Literal
+
 from samekind.attacks.regions.combined import Combined
 from samekind.attacks.regions.hull import Hull
 from samekind.attacks.regions.l1 import L1
@@ -13,4 +16,21 @@ from samekind.attacks.regions.voronoi import Voronoi
 #: The regions there are.
 REGIONS = ("L1", "L2", "Linf", "Combined", "Hull", "Voronoi", "Scaled")
 
-__all__ = ["L1", "L2", "REGIONS", "Combined", "Hull", "Linf", "Neighbours", "Region", "Scaled", "Voronoi"]
+Norm = Literal["linf", "l2", "l1"]
+#: The ball of each norm, from its size.
+NORMS: dict[Norm, Callable[[float], L1 | L2 | Linf]] = {"linf": Linf, "l2": L2, "l1": L1}
+
+__all__ = [
+    "L1",
+    "L2",
+    "NORMS",
+    "REGIONS",
+    "Combined",
+    "Hull",
+    "Linf",
+    "Neighbours",
+    "Norm",
+    "Region",
+    "Scaled",
+    "Voronoi",
+]

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from samekind.data.files import Archive, File, Member, is_hidden
 from samekind.data.media import Reader
 from samekind.data.settings import DataSettings
-from samekind.data.sources.folders import items_among, labels_and_sessions, listing_of
+from samekind.data.sources.folders import BY_FOLDER, items_among, labels_and_sessions, listing_of
 from samekind.data.sources.format import Block, Use, may_read
 from samekind.data.sources.listing import Listing
 
@@ -28,7 +28,8 @@ def labelled(path: Path, settings: DataSettings) -> Listing:
     items, _ = items_among(names)
     root = items[0][: wrapping(items)] if items else ""
     files: dict[str, File] = {name.removeprefix(root): Member(archive, name) for name in names}
-    return listing_of(path.stem, files, [name.removeprefix(root) for name in folders if f"{name}/" != root])
+    inner = [name.removeprefix(root) for name in folders if f"{name}/" != root]
+    return listing_of(path.stem, files, inner, domains=settings.domain == BY_FOLDER)
 
 
 def unlabelled(path: Path, use: Use) -> Iterator[Block]:

@@ -3,6 +3,9 @@
 The class of a file is the folder it lies in, by its path from the root: ``birds/owl`` where folders are
 nested. Files in the root itself have no class.
 
+With the setting ``domain = "folder"`` the first folder is the domain of a file and the rest its class: that
+is the form of PACS, ``domain/class/picture``.
+
 The class of a sound is the first folder, and the folders inside it are sessions, which are groups: that is
 the form of VoxCeleb, ``speaker/session/utterance.wav``.
 """
@@ -20,6 +23,9 @@ from samekind.data.sources.listing import Listing, class_order
 from samekind.data.sources.table_files import is_table
 from samekind.errors import MOST_LISTED, DataError
 
+#: The setting ``domain`` that takes the first folder for the domain.
+BY_FOLDER = "folder"
+
 FORMAT = "a folder of class folders with pictures, sounds or .npy arrays"
 
 
@@ -31,7 +37,8 @@ def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> boo
 def labelled(path: Path, settings: DataSettings) -> Listing:
     """The pictures, sounds or .npy arrays below a folder."""
     names, folders = walk(path)
-    return listing_of(path.name or str(path), {name: path / name for name in names}, folders)
+    files: dict[str, File] = {name: path / name for name in names}
+    return listing_of(path.name or str(path), files, folders, domains=settings.domain == BY_FOLDER)
 
 
 def unlabelled(path: Path, use: Use) -> Iterator[Block]:
@@ -106,8 +113,12 @@ def items_among(names: Iterable[str]) -> tuple[list[str], Medium]:
     return [name for name in names if medium.takes(PurePosixPath(name).suffix)], medium
 
 
-def listing_of(name: str, files: dict[str, File], folders: Iterable[str]) -> Listing:
-    """The listing of files, by their paths from the root, and of folders."""
+def listing_of(
+    name: str, files: dict[str, File], folders: Iterable[str], *, domains: bool = False
+) -> Listing:
+    """The listing of files, by their paths from the root, and of folders. With ``domains`` the first folder
+    of a path is a domain.
+    """
     among, medium = items_among(files)
     items = sorted(among)
     loose = [path for path in items if not class_of(path)]
@@ -127,17 +138,35 @@ def listing_of(name: str, files: dict[str, File], folders: Iterable[str]) -> Lis
             f"{name} has {medium.name} and tables in its class folders ({misplaced[0]}); "
             f"give {medium.name} or a table"
         )
-    known, sessions = labels_and_sessions(items, medium)
+    first, inside = domains_and_rest(items, name) if domains else (None, items)
+    known, sessions = labels_and_sessions(inside, medium)
     labels = [label or "" for label in known]
     return Listing(
         name=name,
         files=[files[path] for path in items],
         labels=labels,
         ids=items,
+        domains=first,
         groups=sessions,
         empty=class_order(_without_files(folders, [class_of(path) for path in items])),
         foreign=sorted(set(files) - set(items)),
     )
+
+
+def domains_and_rest(names: Sequence[str], source: str) -> tuple[list[str], list[str]]:
+    """The first folder of each path, and the path inside it. Raises DataError if that has no class folder.
+
+    >>> domains_and_rest(["sketch/dog/1.png", "photo/dog/7.png"], "pacs")
+    (['sketch', 'photo'], ['dog/1.png', 'dog/7.png'])
+    """
+    both = [name.partition("/")[::2] for name in names]
+    lacking = [name for name, (_, rest) in zip(names, both, strict=True) if not class_of(rest)]
+    if lacking:
+        raise DataError(
+            f'{source}: with domain = "folder" a file lies in domain/class/; {lacking[0]} does not; move it, '
+            "or leave out domain"
+        )
+    return [domain for domain, _ in both], [rest for _, rest in both]
 
 
 def _without_files(folders: Iterable[str], labels: Iterable[str]) -> list[str]:

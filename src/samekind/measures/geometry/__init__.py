@@ -3,8 +3,8 @@
 How classes lie (`representation`, `class_clusters`), how many directions carry the features (`spectrum`), how
 embeddings change when directions or their class are taken out (`directions`), what a training step did to
 them (`dynamics`), how far the nearest adversarial point is (`adversarial_distance`), and how far a distance
-is from a metric (`metric_axioms`, which `samekind.inference.metric_axioms` calls). The others are for
-research code: no command reports them yet.
+is from a metric (`metric_axioms`, which `samekind.inference.metric_axioms` calls). `samekind representation`
+reports the first three. `class_clusters` and `adversarial_distance` are for research code.
 """
 
 from samekind.measures.geometry.adversarial_distance import adversarial_distances, smallest_distance

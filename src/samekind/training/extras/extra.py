@@ -23,6 +23,7 @@ class Step:
     # x to z, and outputs by extra; dropout draws from the global random state
     forward: Callable[[Tensor], tuple[Tensor, Mapping[str, Tensor]]]
     objective: Callable[[Tensor, Tensor], Value]  # z and y to the objective; random states are restored
+    value: Value | None = None  # the objective of z and y, as the step takes it
 
 
 class Cost(NamedTuple):

@@ -8,10 +8,10 @@ from samekind.attacks import Linf
 from samekind.data import ImageReader, Items, TableReader, clusters, digits
 from samekind.encoders import MLP, Standardised
 from samekind.errors import SettingError
-from samekind.evaluation.valid_inputs import COLUMN_UNIT, PIXEL_UNIT, valid_inputs
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
+from samekind.training.valid_inputs import COLUMN_UNIT, PIXEL_UNIT, valid_inputs
 
 
 def space_of(encoder, dimension):

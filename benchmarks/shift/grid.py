@@ -1,0 +1,83 @@
+"""The runs of the study: sets of items in several domains, two classifiers, two samplers, seeds."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from samekind.data import Items
+from samekind.recipes import prototypical
+from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Term
+
+SEEDS = 3
+#: Sets with domains, each of which is left out in turn, and sets whose test pictures are corrupted.
+DOMAINS = ("characters", "plankton", "pacs")
+CORRUPTED = ("mnist-cut", "cifar10")
+#: The file or folder of each in DIR; the characters come with the package.
+FILES = {"plankton": "plankton.zip", "pacs": "pacs", "mnist-cut": "mnist", "cifar10": "cifar10"}
+EPOCHS = {"characters": 80, "plankton": 10, "pacs": 20, "mnist-cut": 8, "cifar10": 15}
+SYSTEMS = ("prototypical", "dense")
+#: Items of a batch, where there are few in all.
+SMALL = 24
+#: With domains also a batch of the prototypical classifier without regard to them.
+SHUFFLED = "prototypical-shuffled"
+
+
+class Experiment(NamedTuple):
+    """One run, or one for every domain; its JSON has its name."""
+
+    data: str
+    system: str
+    seed: int
+
+    @property
+    def variant(self) -> str:
+        return f"{self.data}-{self.system}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.variant}-{self.seed}"
+
+
+def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
+    """Every run, seed by seed."""
+    wanted = [(data, system) for data in DOMAINS for system in (*SYSTEMS, SHUFFLED)]
+    wanted += [(data, system) for data in CORRUPTED for system in SYSTEMS]
+    return [
+        Experiment(data, system, seed) for seed in range(1 if quick else seeds) for data, system in wanted
+    ]
+
+
+def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
+    """The recipe, or the same encoder with a dense layer alone (empirical risk minimisation)."""
+    run = replace(prototypical(items), epochs=EPOCHS[experiment.data], seed=experiment.seed)
+    run = replace(run, schedule=Schedule("cosine"), optimiser=Optimiser("Adam", rate=2e-3))
+    if experiment.data in ("cifar10", "plankton", "pacs"):
+        run = _larger(run, experiment.data)
+    else:  # few items: small batches, and averages that forget sooner
+        averages = replace(run.space, prototypes=Part("RunningAverages", {"momentum": 0.5}))
+        run = replace(run, space=averages, batches=Batches("Shuffled", {"size": SMALL}))
+    if experiment.system == "dense":
+        dense = Parts(
+            run.space.encoder, Part("Dot"), Part("LearnedProxies"), standardise=run.space.standardise
+        )
+        term = Term("softmax", against="prototypes", arguments={"smoothing": 0.2})
+        run = replace(run, space=dense, terms={"class": term})
+    elif experiment.data in DOMAINS and experiment.system == "prototypical":
+        run = replace(
+            run,
+            batches=Batches("OnePerDomain", {"size": SMALL // 3 if experiment.data == "characters" else 24}),
+        )
+    return replace(run, epochs=1, schedule=Schedule("constant")) if quick else run
+
+
+def _larger(run: Run, data: str) -> Run:
+    """A residual network, for a GPU."""
+    encoder = Part("PreActResNet18") if data == "cifar10" else Part("ResNet18", {"dimension": 128})
+    return replace(
+        run,
+        space=replace(run.space, encoder=encoder, standardise="channels"),
+        batches=Batches("Shuffled", {"size": 128}),
+        augment=(Part("Flip"), Part("PadAndCrop", {"padding": 4})),
+        optimiser=Optimiser("SGD", rate=0.05, momentum=0.9, nesterov=True, weight_decay=5e-4),
+        schedule=Schedule("cosine", warmup_epochs=1),
+        channels_last=True,
+    )

@@ -1,0 +1,70 @@
+"""The items of the study, with their domains."""
+
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from grid import FILES, Experiment
+from PIL import Image
+
+from samekind import open_data
+from samekind.data import DataSettings, Items, Sets, SplitSettings, prepare
+
+#: Drawers of a domain, the alphabet that is learned, and one whose characters are new.
+TOGETHER, KNOWN, NEW = 5, "Greek", "Hebrew"
+#: Every so many-th picture of MNIST, and pictures of a trial.
+EVERY, FEW = 30, 400
+#: Sizes of pictures that are domains: quarters of all.
+SIZES = ("smallest", "small", "large", "largest")
+SIDE = 64
+
+
+def items_of(experiment: Experiment, data: Path, quick: bool = False) -> Items:
+    """Items with domains."""
+    if experiment.data == "characters":
+        return by_drawers(KNOWN)
+    if experiment.data == "plankton":
+        path = data / FILES["plankton"]
+        items = open_data(path, settings=DataSettings(size=SIDE))
+        items = by_size(thinned(items) if quick else items, path)
+    else:
+        settings = DataSettings(domain="folder", size=SIDE, channels=3)
+        items = open_data(data / FILES["pacs"], settings=settings)
+        items = thinned(items) if quick else items
+    return items
+
+
+def by_drawers(alphabet: str) -> Items:
+    """Characters of an alphabet; a domain is five of the twenty people who drew."""
+    items = open_data(f"characters/{alphabet}")
+    assert items.domains is not None
+    count = -(-len(items.domain_names) // TOGETHER)
+    names = tuple(f"drawers {TOGETHER * i + 1}-{TOGETHER * (i + 1)}" for i in range(count))
+    return replace(items, domains=items.domains // TOGETHER, domain_names=names)
+
+
+def by_size(items: Items, path: Path) -> Items:
+    """A domain is a quarter of the items by the area of their pictures in an archive."""
+    with zipfile.ZipFile(path) as archive:
+        names = {name.partition("/")[2]: name for name in archive.namelist()}
+        sizes = []
+        for place in items.ids or ():
+            with archive.open(names.get(place, place)) as file, Image.open(file) as picture:
+                sizes.append(picture.width * picture.height)
+    order = torch.tensor(sizes).argsort(stable=True).argsort()
+    return replace(items, domains=order * len(SIZES) // len(items), domain_names=SIZES)
+
+
+def corrupted_of(experiment: Experiment, data: Path, quick: bool = False) -> Sets:
+    """Pictures by their published parts, of MNIST a part of them."""
+    items = open_data(data / FILES[experiment.data])
+    if experiment.data == "mnist-cut":
+        items = items.take(torch.arange(0, len(items), EVERY))
+    items = thinned(items) if quick else items
+    return prepare(items, SplitSettings(by="part", fractions={"train": 0.9, "validation": 0.1}))
+
+
+def thinned(items: Items) -> Items:
+    """A few of the items, evenly."""
+    return items.take(torch.arange(0, len(items), max(1, len(items) // FEW)))

@@ -1,0 +1,78 @@
+"""samekind certify: what is sure to remain right, by randomised smoothing."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+
+from samekind.cli import options
+
+if TYPE_CHECKING:
+    from samekind.evaluation.smoothing import Certified
+
+Sigma = Annotated[
+    str,
+    typer.Option(
+        help="The standard deviation of the noise: 0.25 or 64/255; of a table in those of a column. More "
+        "noise certifies larger radii, and fewer items."
+    ),
+]
+Draws = Annotated[int, typer.Option(help="Noisy copies of each item.", min=10)]
+HeadName = Annotated[str, typer.Option(help="What answers: similarity, auxiliary or fused.")]
+Plot = Annotated[
+    Path | None,
+    typer.Option(help="Draw the curve: .svg, .png or .pdf.", show_default="no picture"),
+]
+
+
+def certify(
+    space: options.SpaceArgument,
+    data: options.AttackedData = None,
+    sigma: Sigma = "0.25",
+    draws: Draws = 1000,
+    head: HeadName = "similarity",
+    limit: options.AttackedItems = 100,
+    plot: Plot = None,
+    seed: options.AttackSeed = 0,
+    label: options.LabelColumn = None,
+    device: options.Device = "auto",
+    skip_unreadable: options.SkipUnreadable = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Say within which distance no attack can change the answers of a space that is smoothed by noise.
+
+    It answers with the class it names most often for noisy copies of an item. A certificate is wrong for one
+    item in a thousand at most. Train with the same noise first: --set 'augment=[{name="PixelNoise"}]'.
+    """
+    from samekind import questions
+    from samekind.cli.draw import write_figure
+    from samekind.cli.output import print_json
+    from samekind.cli.spaces import items_to_attack, open_space
+    from samekind.decisions import Head
+    from samekind.evaluation.smoothing import Smoothing
+    from samekind.questions.robustness import read_epsilon
+    from samekind.reports import certified_curve
+
+    known = options.known("head", head, get_args(Head))
+    smoothing = Smoothing(read_epsilon(sigma), draws, seed=seed)
+    opened = open_space(space, device)
+    items = items_to_attack(opened, data, label=label, skip_unreadable=skip_unreadable)
+    answer = questions.certify(opened.space, items, smoothing, head=known, limit=limit)
+    if plot is not None:
+        write_figure(lambda: certified_curve({opened.name: answer}), plot)
+    if as_json:
+        print_json({**answer.to_json(), "picture": None if plot is None else str(plot)})
+        return
+    _print(answer, plot)
+
+
+def _print(answer: "Certified", plot: Path | None) -> None:
+    from samekind.cli.output import print_messages, print_table, print_text, table
+
+    lines = [[row.measure, row.text] for row in answer.rows]
+    title = f"{len(answer.radii):,} items, {answer.head}, l2, {answer.unit} (95% intervals)"
+    print_table(table(title, ["measure", ""], lines))
+    missing = int((answer.radii == 0).sum())
+    print_messages(*answer.notes, f"without a sure answer: {missing} of {len(answer.radii)} items")
+    if plot is not None:
+        print_text(f"\nThe picture is in {plot}")

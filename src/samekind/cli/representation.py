@@ -1,0 +1,87 @@
+"""samekind representation: feature spaces beside the space of inputs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samekind.cli import options
+
+if TYPE_CHECKING:
+    from samekind.questions.representation import Represented
+
+Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs on the same data.")]
+Limit = Annotated[int, typer.Option(help="Compare at most this many training items.", min=10)]
+Power = Annotated[
+    float,
+    typer.Option(
+        help="Re-weight the principal directions first: 0 leaves them, 1 makes all alike.", min=0.0, max=2.0
+    ),
+]
+Plot = Annotated[
+    Path | None, typer.Option(help="Draw the spaces: .svg, .png or .pdf.", show_default="no picture")
+]
+
+
+def representation(
+    runs: Runs,
+    limit: Limit = 2000,
+    power: Power = 0.0,
+    plot: Plot = None,
+    seed: Annotated[int, typer.Option(help="The seed of the draw.")] = 0,
+    device: options.Device = "auto",
+    as_json: options.AsJson = False,
+) -> None:
+    """Say what trained spaces kept of the distances of inputs, and how their classes lie.
+
+    MC: how far distances of embeddings go with those of inputs, -1 to 1. phi: distances between class means
+    over those within classes. R2: the share of distances between classes. directions: how many carry more
+    than an equal part. With three runs or more also how the measures go together.
+    """
+    from samekind import questions
+    from samekind.cli.draw import write_figure
+    from samekind.cli.output import print_json
+    from samekind.cli.spaces import open_run
+    from samekind.questions.representation import Trained
+    from samekind.reports import representation_bars
+    from samekind.training import RunFolder
+
+    opened = [open_run(folder, device) for folder in runs]
+    trained = [
+        Trained(str(folder), one.opened.space, one.sets, RunFolder(folder).run())
+        for folder, one in zip(runs, opened, strict=True)
+    ]
+    answer = questions.representation(trained, limit=limit, power=power, seed=seed)
+    if plot is not None:
+        names = [
+            f"{Path(name).name} ({budget})" for name, budget in zip(answer.names, answer.budgets, strict=True)
+        ]
+        write_figure(lambda: representation_bars(names, answer.spaces), plot)
+    if as_json:
+        print_json({**answer.to_json(), "picture": None if plot is None else str(plot)})
+        return
+    _print(answer, plot)
+
+
+def _print(answer: "Represented", plot: Path | None) -> None:
+    from samekind.cli.output import print_table, print_text, table
+    from samekind.evaluation.representation import NAMES
+
+    measured = {
+        **dict(zip(answer.names, zip(answer.budgets, answer.spaces, strict=True), strict=True)),
+        **{name: ("", measures) for name, measures in answer.inputs.items()},
+    }
+    lines = [
+        [name, budget, *(f"{measures[key]:.4g}" if key in measures else "" for key in NAMES)]
+        for name, (budget, measures) in measured.items()
+    ]
+    title = f"Feature spaces and inputs, {answer.points:,} training items"
+    print_table(table(title, ["space", "trained against", *NAMES], lines, texts=2))
+    if answer.correlations:
+        lines = [
+            [name, *(f"{value:.4f} (p {chance:.2g})" for value, chance in both.values())]
+            for name, both in answer.correlations.items()
+        ]
+        print_table(table("Correlation with MC l2 over the runs", ["measure", "Pearson", "Spearman"], lines))
+    if plot is not None:
+        print_text(f"\nThe picture is in {plot}")

@@ -1,0 +1,178 @@
+"""A feature space beside the space of inputs: what training kept of the distances, and how classes lie.
+
+Kim, "On the Significance of Distance in Machine Learning", 2023, chapter 5: models trained against stronger
+attacks keep more of the distances of inputs, and their classes are less apart.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from samekind.data import Items, draw, scaled
+from samekind.inference import embed
+from samekind.measures import mean_correlation
+from samekind.measures.geometry import (
+    class_separation,
+    class_spread,
+    directions_of_variance,
+    principal_directions,
+    reweighted,
+    spectral_decay,
+)
+from samekind.measures.geometry.features import class_centres
+from samekind.space import MetricSpace
+
+#: The names of the measures, in the order of the tables.
+MC_L2, MC_LINF = "MC l2", "MC linf"
+INTER, INTRA, PHI = "D_inter", "D_intra", "phi"
+SEPARATION, DIRECTIONS, DECAY = "R2", "directions", "rho"
+NEIGHBOUR, MEAN = "1-NN", "nearest mean"
+NAMES = (MC_L2, MC_LINF, INTER, INTRA, PHI, SEPARATION, DIRECTIONS, DECAY, NEIGHBOUR, MEAN)
+
+#: Items that are compared with each other, and queries of the two accuracies.
+POINTS, QUERIES = 2000, 1000
+#: Rows of distances at a time.
+ROWS = 256
+
+Metric = Literal["l2", "linf"]
+ORDERS: dict[Metric, float] = {"l2": 2.0, "linf": torch.inf}
+
+
+class Points(NamedTuple):
+    """Training items, as many of one class as of any other, and test items, with their inputs (n, d)."""
+
+    train: Items
+    test: Items
+    x: Tensor
+    queries: Tensor
+    distances: Mapping[Metric, Tensor]  # of the inputs of the training items (n, n)
+
+    @property
+    def labels(self) -> Tensor:
+        return self.train.labels.cpu()
+
+
+def points_of(train: Items, test: Items, *, most: int = POINTS, seed: int = 0) -> Points:
+    """Items to compare, and the distances of their inputs."""
+    drawn = draw(train, most=most, seed=seed)
+    asked = draw(test, most=min(QUERIES, most), seed=seed)
+    x, queries = (scaled(items.inputs[:]).flatten(1).float() for items in (drawn, asked))
+    return Points(drawn, asked, x, queries, {metric: apart(x, x, metric) for metric in ORDERS})
+
+
+def of_inputs(points: Points, metric: Metric) -> dict[str, float]:
+    """The measures of the inputs themselves, in one metric; R2, directions and rho are of unit vectors."""
+    spread = (
+        class_spread(points.x, points.labels, normalise=False) if metric == "l2" else _linf_spread(points)
+    )
+    between, within = spread[0], spread[1]
+    return {
+        INTER: between,
+        INTRA: within,
+        PHI: between / within,
+        **(_of_directions(points.x, points.labels) if metric == "l2" else {}),
+        **_accuracies(points, points.x, points.queries, metric),
+    }
+
+
+def of_space(space: MetricSpace, points: Points, *, power: float = 0.0) -> dict[str, float]:
+    """The measures of the embeddings: the mean correlation of their Euclidean distances with those of the
+    inputs, and how classes lie, of embeddings of length 1.
+
+    ``power`` re-weights their principal directions first (section 6.2.3): a direction of the standard
+    deviation s is divided by s to that power, 0 leaves them, 1 makes all directions alike.
+    """
+    z, queries = (embed(space, items.inputs).cpu().float() for items in (points.train, points.test))
+    if power:
+        z, queries = evened(z, z, power=power), evened(queries, z, power=power)
+    distances = apart(z, z, "l2")
+    unit, asked = (torch.nn.functional.normalize(vectors) for vectors in (z, queries))
+    spread = class_spread(z, points.labels)
+    return {
+        MC_L2: mean_correlation(distances, points.distances["l2"]),
+        MC_LINF: mean_correlation(distances, points.distances["linf"]),
+        INTER: spread.between,
+        INTRA: spread.within,
+        PHI: spread.ratio,
+        **_of_directions(z, points.labels),
+        **_accuracies(points, unit, asked, "l2"),
+    }
+
+
+def evened(z: Tensor, fitted: Tensor, *, power: float) -> Tensor:
+    """Embeddings (n, d) with the principal directions of ``fitted`` (m, d) divided by their standard
+    deviations to a power; those in which nothing varies are removed. The widest keeps its size.
+    """
+    directions = principal_directions(fitted)
+    widest = directions.deviations[0].clamp(min=torch.finfo(z.dtype).tiny)
+    shares = directions.deviations / widest
+    weights = torch.where(shares > 1e-4, shares.clamp(min=1e-4).pow(-power), 0.0)
+    return reweighted(z, directions, weights)
+
+
+def correlations(
+    rows: Sequence[Mapping[str, float]], one: str = MC_L2
+) -> dict[str, dict[str, tuple[float, float]]]:
+    """Pearson's and Spearman's correlation of a measure with the others over several spaces, each with its
+    p-value (table 5.6); none for fewer than three spaces, or where a measure does not vary.
+    """
+    from scipy.stats import pearsonr, spearmanr
+
+    if len(rows) < 3:
+        return {}
+    columns = {name: [row[name] for row in rows] for name in NAMES if all(name in row for row in rows)}
+    varying = {name for name, values in columns.items() if len(set(values)) > 1}
+    answers: dict[str, dict[str, tuple[float, float]]] = {}
+    for name in (name for name in columns if name != one and {name, one} <= varying):
+        tests = {"Pearson": pearsonr, "Spearman": spearmanr}
+        results = {title: test(columns[one], columns[name]) for title, test in tests.items()}
+        answers[name] = {title: (float(r.statistic), float(r.pvalue)) for title, r in results.items()}
+    return answers
+
+
+def apart(one: Tensor, other: Tensor, metric: Metric) -> Tensor:
+    """Distances of all rows: (n, d), (m, d) -> (n, m)."""
+    # By differences: inner products lose the digits of small distances.
+    parts = (
+        torch.cdist(part, other, p=ORDERS[metric], compute_mode="donot_use_mm_for_euclid_dist")
+        for part in torch.split(one, ROWS)
+    )
+    return torch.cat(list(parts))
+
+
+def _of_directions(z: Tensor, labels: Tensor) -> dict[str, float]:
+    return {
+        SEPARATION: class_separation(z, labels),
+        DIRECTIONS: float(directions_of_variance(z)),
+        DECAY: spectral_decay(z, truncated=True),
+    }
+
+
+def _linf_spread(points: Points) -> tuple[float, float]:
+    """The mean squared distance between class means, and from the own mean, in linf."""
+    centres = class_centres(points.x, points.labels, normalise=False)
+    between = apart(centres.means, centres.means, "linf").square()
+    own = (centres.features - centres.means[centres.labels]).abs().amax(1).square()
+    count = len(centres.means)
+    return float(between.sum() / (count * (count - 1))), float(centres.class_means(own).mean())
+
+
+def _accuracies(points: Points, z: Tensor, queries: Tensor, metric: Metric) -> dict[str, float]:
+    """The share of test items whose nearest training item, or nearest class mean, is of their class."""
+    truth = [points.test.classes[label] for label in points.test.labels.tolist()]
+    names, means = _class_means(points, z)
+    own = [points.train.classes[label] for label in points.labels.tolist()]
+    by_item = [own[place] for place in apart(queries, z, metric).argmin(1).tolist()]
+    by_mean = [names[place] for place in apart(queries, means, metric).argmin(1).tolist()]
+    return {
+        NEIGHBOUR: sum(map(str.__eq__, by_item, truth)) / len(truth),
+        MEAN: sum(map(str.__eq__, by_mean, truth)) / len(truth),
+    }
+
+
+def _class_means(points: Points, z: Tensor) -> tuple[list[str], Tensor]:
+    centres = class_centres(z, points.labels, normalise=False)
+    names = [points.train.classes[label] for label in torch.unique(points.labels).tolist()]
+    return names, centres.means.to(z)

@@ -1,0 +1,83 @@
+"""What did training keep of the distances of inputs, and how do classes lie?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from samekind.data import Sets
+from samekind.errors import DataError
+from samekind.evaluation.representation import POINTS, correlations, of_inputs, of_space, points_of
+from samekind.measures.robustness import written_epsilon
+from samekind.space import MetricSpace
+from samekind.training import Run
+
+OTHER_DATA = "{name} was trained on other items than {first}; compare runs on the same data and split"
+
+
+class Trained(NamedTuple):
+    """A space with its name, its sets, and the run it comes from, where that is known."""
+
+    name: str
+    space: MetricSpace
+    sets: Sets
+    run: Run | None = None
+
+    @property
+    def budget(self) -> str:
+        """The attack that it was trained against: "linf 8/255", or "none"."""
+        defence = None if self.run is None else self.run.defence
+        return "none" if defence is None else f"{defence.norm} {written_epsilon(defence.epsilon)}"
+
+
+@dataclass(frozen=True)
+class Represented:
+    """The measures of each space, and of the inputs by metric. ``correlations`` are those of the mean
+    correlation (l2) with each other measure over the spaces; none for fewer than three.
+    """
+
+    points: int
+    power: float
+    names: tuple[str, ...]
+    budgets: tuple[str, ...]
+    spaces: tuple[Mapping[str, float], ...]
+    inputs: Mapping[str, Mapping[str, float]]
+    correlations: Mapping[str, Mapping[str, tuple[float, float]]]
+
+    def to_json(self) -> dict[str, Any]:
+        """The answer as plain values."""
+        return {
+            "points": self.points,
+            "power": self.power,
+            "spaces": [
+                {"name": name, "trained against": budget, **measures}
+                for name, budget, measures in zip(self.names, self.budgets, self.spaces, strict=True)
+            ],
+            "inputs": {name: dict(measures) for name, measures in self.inputs.items()},
+            "correlations with MC l2": {
+                name: {title: {"coefficient": value, "p": chance} for title, (value, chance) in both.items()}
+                for name, both in self.correlations.items()
+            },
+        }
+
+
+def representation(
+    trained: Sequence[Trained], *, limit: int = POINTS, power: float = 0.0, seed: int = 0
+) -> Represented:
+    """Compare the embeddings of several spaces with the inputs: at most ``limit`` training items, as many of
+    one class as of any other. ``power`` re-weights principal directions, see `evaluation.representation`.
+    """
+    first, *others = trained
+    for other in others:
+        if other.sets.train.fingerprint() != first.sets.train.fingerprint():
+            raise DataError(OTHER_DATA.format(name=other.name, first=first.name))
+    points = points_of(first.sets.train, next(iter(first.sets.tests().values())), most=limit, seed=seed)
+    spaces = tuple(of_space(one.space, points, power=power) for one in trained)
+    return Represented(
+        points=len(points.train),
+        power=power,
+        names=tuple(one.name for one in trained),
+        budgets=tuple(one.budget for one in trained),
+        spaces=spaces,
+        inputs={"input, l2": of_inputs(points, "l2"), "input, linf": of_inputs(points, "linf")},
+        correlations=correlations(spaces),
+    )

@@ -1,0 +1,37 @@
+"""The question of feature spaces: budgets in words, and runs on other data are refused."""
+
+import pytest
+import torch
+
+from samekind.data import SplitSettings, clusters, prepare
+from samekind.errors import DataError
+from samekind.questions.representation import Trained, representation
+from samekind.recipes import prototypical
+from samekind.training import build_space
+
+
+@pytest.fixture
+def trained():
+    def one(name, *settings, seed=0):
+        sets = prepare(clusters(classes=4, items=20, dimension=5, seed=seed), SplitSettings(seed=0))
+        run = prototypical(sets.train).override(settings)
+        torch.manual_seed(len(name))
+        return Trained(name, build_space(run, sets.train).eval(), sets, run)
+
+    return one
+
+
+def test_every_space_has_its_measures_and_its_budget(trained):
+    spaces = [trained("plain"), trained("hard", "defence.epsilon=8/255"), trained("round", "defence.norm=l2")]
+    answer = representation(spaces, limit=30)
+    assert answer.budgets == ("none", "linf 8/255", "l2 8/255")
+    assert set(answer.inputs) == {"input, l2", "input, linf"}
+    content = answer.to_json()
+    assert [space["name"] for space in content["spaces"]] == ["plain", "hard", "round"]
+    assert content["points"] == 30
+    assert "Pearson" in content["correlations with MC l2"]["phi"]
+
+
+def test_other_data_are_refused(trained):
+    with pytest.raises(DataError, match="other items"):
+        representation([trained("one"), trained("two", seed=5)])

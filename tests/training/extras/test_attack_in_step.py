@@ -1,0 +1,76 @@
+"""Attacks inside a step: they raise what they are to raise, stay where they may go, and leave no trace."""
+
+import pytest
+import torch
+
+from samekind.attacks import L2, Limits, Linf
+from samekind.training import Defence, build_space
+from samekind.training.extras.attack_in_step import Ground, attacked_items
+from samekind.training.extras.extra import Step
+from samekind.training.fabric import launch
+from samekind.training.learner import Learner
+
+
+@pytest.fixture
+def step(plain, items):
+    torch.manual_seed(0)
+    learner = Learner(plain, build_space(plain, items), items, launch("cpu", "32-true"), batches=1)
+    x, y = items.inputs[:16].float(), items.labels[:16]
+    z, _ = learner.forward(x)
+    return Step(5, learner.space, x, y, z, None, learner.forward, learner.value, learner.value(z, y))
+
+
+@torch.no_grad()
+def raised_by(step, x, through):
+    """The loss of the run, or the cross-entropy of a head, in evaluation mode."""
+    step.space.eval()
+    z = step.forward(x)[0]
+    loss = step.objective(z, step.y).total
+    if through != "loss":
+        logs = step.space.log_probabilities(z, head=through)
+        loss = -logs[torch.arange(len(z)), step.y].mean()
+    step.space.train()
+    return loss.item()
+
+
+@pytest.mark.parametrize("through", ["loss", "similarity", "auxiliary"])
+@pytest.mark.parametrize("ball", [Linf(0.5), L2(0.5)])
+def test_what_is_attacked_rises_within_the_ball(step, through, ball):
+    settings = Defence("all", epsilon=0.5, through=through)
+    x = attacked_items(step, Ground(ball, Limits()), settings, seed=0)
+    assert bool(ball.contains(x, step.x).all())
+    assert raised_by(step, x, through) > raised_by(step, step.x, through) + 0.002
+
+
+def test_trades_moves_the_answers_away(step):
+    x = attacked_items(step, Ground(Linf(0.5), Limits()), Defence("trades", epsilon=0.5), seed=0)
+    at = attacked_items(
+        step, Ground(Linf(0.5), Limits()), Defence("trades", epsilon=0.5, steps=1, step=0.0), seed=0
+    )
+
+    def moved(x):
+        step.space.eval()
+        clean, other = (step.space.log_probabilities(step.forward(x)[0]) for x in (step.x, x))
+        step.space.train()
+        return (clean.exp() * (clean - other)).sum().item()
+
+    assert moved(x) > 2 * moved(at) > 0
+
+
+def test_the_space_is_left_as_it_was_and_the_draw_follows_the_step(step):
+    ground, settings = Ground(Linf(0.5), Limits()), Defence("all", epsilon=0.5)
+    before = {name: tensor.clone() for name, tensor in step.space.state_dict().items()}
+    random = torch.get_rng_state()
+    first = attacked_items(step, ground, settings, seed=0)
+    assert torch.equal(first, attacked_items(step, ground, settings, seed=0))
+    assert not torch.equal(first, attacked_items(step, ground, settings, seed=1))
+    assert step.space.training
+    assert all(torch.equal(before[name], tensor) for name, tensor in step.space.state_dict().items())
+    assert torch.equal(random, torch.get_rng_state())
+    assert all(weight.requires_grad for weight in step.space.similarity.parameters())
+
+
+def test_limits_are_kept(step):
+    low, high = float(step.x.min()), float(step.x.max())
+    x = attacked_items(step, Ground(Linf(2.0), Limits(low, high)), Defence("all", epsilon=2.0), seed=0)
+    assert low <= float(x.min()) <= float(x.max()) <= high
