@@ -29,6 +29,7 @@ from samekind.augmentations.pad_and_crop import PadAndCrop
 from samekind.augmentations.perspective import Perspective
 from samekind.augmentations.rand_augment import RandAugment
 from samekind.augmentations.random_chunk import RandomChunk
+from samekind.augmentations.random_crop import RandomCrop
 from samekind.augmentations.random_resized_crop import RandomResizedCrop
 from samekind.augmentations.reverberation import Reverberation
 from samekind.augmentations.rotation import Rotation
@@ -57,6 +58,7 @@ __all__ = [
     "Perspective",
     "RandAugment",
     "RandomChunk",
+    "RandomCrop",
     "RandomResizedCrop",
     "Reverberation",
     "Rotation",
@@ -77,6 +79,7 @@ IMAGES = (
     "PadAndCrop",
     "Perspective",
     "RandAugment",
+    "RandomCrop",
     "RandomResizedCrop",
     "Rotation",
 )

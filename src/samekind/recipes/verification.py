@@ -22,7 +22,7 @@ def verification(items: Subject) -> Run:
             standardise=standardise_for(items),
         ),
         terms={
-            "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1}),
+            "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1, "total": "mean"}),
             "auxiliary": Term(
                 "additive_margin", against="auxiliary", arguments={"margin": 0.35, "smoothing": 0.2}
             ),
