@@ -59,7 +59,11 @@ def rows_of_each(
     rows: list[Row] = []
     for kinds in by_epoch.values():
         space.load_state_dict(best[kinds[0]].weights)
-        also = ["embedding", CENTRED, NORMALISED] if ("cosine" if "cosine" in best else "similarity") in kinds else []
+        also = (
+            ["embedding", CENTRED, NORMALISED]
+            if ("cosine" if "cosine" in best else "similarity") in kinds
+            else []
+        )
         rows += [row for row in about(space) if row.kind in (*kinds, *also)]
     return rows
 

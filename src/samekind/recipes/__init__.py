@@ -18,6 +18,7 @@ from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.proxies import OTHER_SPACES, PROXIES, proxies
+from samekind.recipes.retrieval import RETRIEVAL, retrieval
 from samekind.recipes.siamese import siamese
 from samekind.recipes.speakers import SPEAKERS, speakers
 from samekind.recipes.triplet import triplet
@@ -36,6 +37,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         **FEW_SHOT,
         **PROXIES,
         **OTHER_SPACES,
+        **RETRIEVAL,
         **SPEAKERS,
         **UNSEEN,
     }
@@ -50,6 +52,7 @@ __all__ = [
     "leave_one_out",
     "prototypical",
     "proxies",
+    "retrieval",
     "siamese",
     "speakers",
     "suited",

@@ -64,7 +64,9 @@ def objective(
         for against, by in asked
     }
     costs = {
-        name: _weighted(built.term.weight, _cost(built, candidates[built.term.against, built.term.by], context))
+        name: _weighted(
+            built.term.weight, _cost(built, candidates[built.term.against, built.term.by], context)
+        )
         for name, built in context.terms.items()
     }
     for name, penalty in context.penalties.items():
