@@ -8,6 +8,7 @@ from torch import Tensor
 
 from samekind.data import Sets
 from samekind.evaluation import Row, validation
+from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 from samekind.space import MetricSpace
 from samekind.training import Run, train
 
@@ -50,7 +51,7 @@ def rows_of_each(
     space: MetricSpace, best: dict[str, BestEpoch], about: Callable[[MetricSpace], Iterable[Row]]
 ) -> list[Row]:
     """The rows about every kind of score, at the epoch that is kept for it. Those about embeddings as such
-    go with the cosine, or, where a space has none beside it, with its own score.
+    and those of better cosines go with the cosine, or, where a space has none beside it, with its own score.
     """
     by_epoch: dict[int, list[str]] = {}
     for kind, choice in best.items():
@@ -58,7 +59,11 @@ def rows_of_each(
     rows: list[Row] = []
     for kinds in by_epoch.values():
         space.load_state_dict(best[kinds[0]].weights)
-        also = ["embedding"] if ("cosine" if "cosine" in best else "similarity") in kinds else []
+        also = (
+            ["embedding", CENTRED, NORMALISED]
+            if ("cosine" if "cosine" in best else "similarity") in kinds
+            else []
+        )
         rows += [row for row in about(space) if row.kind in (*kinds, *also)]
     return rows
 

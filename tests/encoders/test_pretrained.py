@@ -181,3 +181,32 @@ def test_a_branch_left_out_is_the_input_and_the_mean_stays():
 def test_refuses_to_leave_out_every_branch():
     with pytest.raises(SettingError, match="expected a probability below 1, got 1"):
         EfficientNetLite(weights=False, stochastic_depth=1.0)
+
+
+def test_expansions_are_what_the_last_block_of_a_stage_has_before_its_bottleneck():
+    torch.manual_seed(0)
+    plain = EfficientNetLite(weights=False, stochastic_depth=0.2).eval()
+    wide = EfficientNetLite(weights=False, stochastic_depth=0.2, maps_from="expansions").eval()
+    wide.load_state_dict(plain.state_dict())
+    x, seen = torch.rand(2, 3, 64, 64), {}
+    hooks = [
+        getattr(plain, f"stage{number}")[-1]._project_conv.register_forward_pre_hook(
+            lambda _, inputs, name=f"stage{number}": seen.update({name: inputs[0]})
+        )
+        for number in range(1, 8)
+    ]
+    with torch.no_grad():
+        before, maps = plain.maps(x), wide.maps(x)
+        assert torch.equal(plain(x), wide(x))
+    for hook in hooks:
+        hook.remove()
+    assert list(maps) == list(before) == list(wide.map_channels)
+    for name, layer in maps.items():
+        assert layer.shape[1] == wide.map_channels[name]
+        assert (layer >= 0).all()
+        torch.testing.assert_close(layer, seen.get(name, before[name]))
+    assert [wide.map_channels[f"stage{number}"] for number in (5, 6, 7)] == [672, 1152, 1152]
+    with pytest.raises(SettingError, match="leave out checkpointing"):
+        EfficientNetLite(weights=False, maps_from="expansions", checkpointing=True)
+    with pytest.raises(SettingError, match='"stages" or "expansions", got "blocks"'):
+        EfficientNetLite(weights=False, maps_from="blocks")

@@ -44,3 +44,16 @@ def test_training_sees_the_pictures_as_they_are(network, pictures):
     views = Views(encoder=network, size=24)
     assert views.train().views(pictures) == [pictures]
     assert len(views.eval().views(pictures)) == 2
+
+
+def test_the_middle_is_cut_out_and_a_crop_of_its_size_is_left_alone(network):
+    pictures = torch.rand(3, 1, 20, 21, generator=torch.Generator().manual_seed(0))
+    views = Views(encoder=network, mirror=False, middle=16)
+    middle = pictures[:, :, 2:18, 2:18]
+    torch.testing.assert_close(views.eval()(pictures), network(middle))
+    torch.testing.assert_close(views.eval()(middle), network(middle))
+    assert torch.equal(views.train().views(pictures)[0], middle)
+    views.eval()
+    assert views.maps(pictures).keys() == network.maps(pictures).keys()
+    with pytest.raises(DataError, match="middle 16 pixels of pictures"):
+        views(pictures[:, :, :10, :10])

@@ -83,19 +83,30 @@ def by_loops(space, kind):
     pairs = list(zip(ranked, labels, strict=True))
     measures = {f"recall@{k}": sum(own in row[:k] for row, own in pairs) / len(pairs) for k in (1, 2, 4, 8)}
     measures["knn accuracy"] = sum(row[:5].count(own) >= 3 for row, own in pairs) / len(pairs)
+    measures["map@r"] = sum(precision_of(row, own) for row, own in pairs) / len(pairs)
     return measures
 
 
-def test_recall_is_by_the_similarity_and_recall_at_1_by_every_kind():
+def precision_of(row, own):
+    """The mean over the first R ranks of the precision there, where the rank is a hit."""
+    count = row.count(own)
+    hits = [rank for rank in range(count) if row[rank] == own]
+    return sum(row[: rank + 1].count(own) / (rank + 1) for rank in hits) / count
+
+
+def test_recall_is_by_the_similarity_and_two_measures_are_by_every_kind():
     space = a_space().eval()
     every = {kind: by_loops(space, kind) for kind in space.kinds}
-    firsts = {f"recall@1 {kind}": measures["recall@1"] for kind, measures in every.items()}
-    expected = every["similarity"] | firsts | {"recall@1 best": max(firsts.values())}
+    expected = every["similarity"]
+    for name in ("recall@1", "map@r"):
+        values = {kind: measures[name] for kind, measures in every.items()}
+        expected |= {f"{name} {kind}": value for kind, value in values.items()}
+        expected[f"{name} best"] = max(values.values())
+        assert len(set(values.values())) > 1
     assert validation(ITEMS, ("retrieval",))(space) == pytest.approx(expected)
-    assert len({value["recall@1"] for value in every.values()}) > 1
 
 
-FIRSTS = ("recall@1 similarity", "recall@1 best")
+FIRSTS = ("recall@1 similarity", "recall@1 best", "map@r", "map@r similarity", "map@r best")
 
 
 def test_ranks_beyond_the_number_of_items_are_left_out():

@@ -218,3 +218,17 @@ def test_triplets_count_what_the_memory_holds_as_later():
     expected = mean([cost(scores[a, p].item(), 1) for a, p, _ in listed])
     expected += mean([cost(scores[a, n].item(), 0) for a, _, n in listed])
     assert pair_likelihood(scores, *masks, weighting="triplets").mean().item() == pytest.approx(expected)
+
+
+def test_one_mean_over_the_triplets_is_half_of_the_sum_of_two():
+    """The authors feed as many positives as negatives, one of each for every triplet, and average them all."""
+    labels = [0, 1, 0, 2, 1, 0, 3]
+    scores, masks = some_scores(len(labels)), pair_masks(torch.tensor(labels))
+    fed = [(scores[a, p].item(), 1) for a, p, _ in triplets(labels)]
+    fed += [(scores[a, n].item(), 0) for a, _, n in triplets(labels)]
+    value = pair_likelihood(scores, *masks, weighting="triplets", total="mean").mean().item()
+    assert value == pytest.approx(mean([cost(score, target) for score, target in fed]))
+    plain, halved = (pair_likelihood(scores, *masks, total=total) for total in ("sum", "mean"))
+    torch.testing.assert_close(halved, plain / 2)
+    with pytest.raises(SettingError, match='their "sum" or their "mean"; got "half"'):
+        pair_likelihood(scores, *masks, total="half")

@@ -45,7 +45,7 @@ def test_the_settings_are_those_of_the_paper(voices):
     assert run.optimiser == Optimiser("SGD", rate=1.5, momentum=0.95, nesterov=True, weight_decay=1e-3)
     assert run.schedule == Schedule("inverse-square-root", warmup=2000)
     assert 1.5 * inverse_square_root(2000, warmup=2000) == pytest.approx(0.0335410)
-    assert run.terms["pair"].arguments == {"smoothing": 0.05}
+    assert run.terms["pair"].arguments == {"smoothing": 0.05, "total": "mean"}
     assert run.clip == 10
 
 

@@ -19,7 +19,8 @@ def test_the_settings_are_those_of_the_baseline():
     assert run.terms["triplet"] == Term(
         "triplet", against="batch", miner="hardest", order="one", arguments={"margin": 0.3}
     )
-    assert run.terms["auxiliary"] == Term("softmax", against="auxiliary", arguments={"smoothing": 0.2})
+    margin = {"margin": 0.35, "smoothing": 0.2}
+    assert run.terms["auxiliary"] == Term("additive_margin", against="auxiliary", arguments=margin)
     assert run.penalties == {"spread": Penalty("spread", weight=0.1)}
     assert run.optimiser == Optimiser("SGD", rate=0.01, momentum=0.9, weight_decay=1e-4)
     assert run.schedule == Schedule("plateau", factor=0.5, patience=10)
@@ -46,11 +47,8 @@ def test_one_step_is_the_head_the_mined_triplets_and_the_spread(spread_out):
     with torch.random.fork_rng():
         torch.manual_seed(0)
         space, z = build_space(run, items), torch.randn(6, 5)
-        offsets = torch.randn(4)
     if spread_out:  # every class a direction of its own: no triplet is hard enough to be mined
         z = F.one_hot(LABELS, 5) + 0.05 * z
-    with torch.no_grad():
-        space.auxiliary.offsets.copy_(offsets)
     costs = objective(space, z, LABELS, Context(build_terms(run, space), build_penalties(run))).costs
     assert list(costs) == ["triplet", "auxiliary", "spread"]
 
@@ -58,7 +56,8 @@ def test_one_step_is_the_head_the_mined_triplets_and_the_spread(spread_out):
     active = mined(sphere, LABELS.tolist())
     assert (len(active) == 1) == spread_out
     assert costs["triplet"].item() == pytest.approx(sum(active).item() / len(active), abs=1e-5)
-    logits = sphere @ space.auxiliary.prototypes.vectors[:, 0].T + offsets
+    cosines = sphere @ F.normalize(space.auxiliary.prototypes.vectors[:, 0], dim=1).T
+    logits = 30 * (cosines - 0.35 * F.one_hot(LABELS, 4))
     torch.testing.assert_close(costs["auxiliary"], F.cross_entropy(logits, LABELS))
     nearest = [min((sphere[i] - sphere[j]).norm() for j in range(6) if i != j) for i in range(6)]
     torch.testing.assert_close(costs["spread"], -0.1 * sum(nearest) / 6)

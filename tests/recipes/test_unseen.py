@@ -20,6 +20,15 @@ LOSSES = ("triplet", "angular", "proxy-nca")
 LABELS = torch.tensor([0, 0, 1, 1, 2, 2, 3, 3])
 
 
+def inside(run):
+    """The encoder that is shown the middle of large pictures."""
+    assert run.space.encoder.name == "Views"
+    side = run.space.encoder.arguments["middle"]
+    assert run.augment == (Part("RandomCrop", {"size": side}), Part("Flip"))
+    arguments = dict(run.space.encoder.arguments["encoder"])
+    return Part(arguments.pop("name"), arguments)
+
+
 # --- names and parts ------------------------------------------------------------------------------
 
 
@@ -47,28 +56,24 @@ def test_what_an_extension_adds(loss):
     assert soft.space == adaptive.space
     assert base.terms == energy.terms == soft.terms == adaptive.terms
     for run in (base, energy, soft, adaptive):
-        assert (run.watch, run.direction, run.epochs) == ("recall@1", "higher", 20)
+        assert (run.watch, run.direction, run.epochs) == ("recall@1", "higher", 25)
         assert run.validate == ("retrieval", "clustering")
-        assert [part.name for part in run.augment] == ["RandomResizedCrop", "Flip"]
+        assert [part.name for part in run.augment] == ["RandomCrop", "Flip"]
 
 
 @pytest.mark.parametrize("attention", [False, True])
 @pytest.mark.parametrize("extension", ["base", "adapt-adv"])
 def test_attention_and_adversary_are_independent(extension, attention):
     run = unseen(BIRDS, loss="triplet", extension=extension, attention=attention)
-    assert (run.space.encoder.name == "Attended") == attention
+    assert (inside(run).name == "Attended") == attention
     assert (run.adversary is not None) == (extension == "adapt-adv")
 
 
 def test_large_colour_pictures_get_the_pretrained_network_at_a_low_rate():
     run = unseen(BIRDS, loss="proxy-nca", extension="adapt-adv")
-    assert run.space.encoder == Part(
-        "Attended",
-        {
-            "backbone": {"name": "EfficientNetLite", "variant": 0, "batch_norm": "frozen"},
-            "dimension": 64,
-        },
-    )
+    network = {"name": "EfficientNetLite", "variant": 0, "batch_norm": "frozen", "maps_from": "expansions"}
+    assert inside(run) == Part("Attended", {"backbone": network, "dimension": 64})
+    assert run.space.encoder.arguments["middle"] == 56
     rates = {"encoder": 1e-4, "encoder.embedding": 1e-3, "encoder.attention": 1e-3, "prototypes": 1e-2}
     assert (run.optimiser.name, run.optimiser.rate, run.optimiser.rates) == ("Adam", 1e-3, rates)
     items = Items(torch.rand(4, *BIRDS), torch.tensor([0, 0, 1, 1]), ("a", "b"), "birds")
@@ -76,7 +81,7 @@ def test_large_colour_pictures_get_the_pretrained_network_at_a_low_rate():
     groups = {group["name"]: group for group in build_optimiser(run.optimiser, space).param_groups}
     assert {name: group["lr"] for name, group in groups.items()} == rates
     plain = unseen(BIRDS, loss="triplet", dimension=32)
-    assert plain.space.encoder.arguments == {"variant": 0, "batch_norm": "frozen", "dimension": 32}
+    assert inside(plain).arguments == {"variant": 0, "batch_norm": "frozen", "dimension": 32}
     assert plain.optimiser.rates == {"encoder": 1e-4, "encoder.embedding": 1e-3}
 
 
@@ -87,7 +92,7 @@ def test_without_its_packages_another_network_is_used(monkeypatch):
     )
     run = unseen(BIRDS, loss="triplet", extension="soft-adv")
     backbone = {"name": "ResNet18", "stem": "imagenet"}
-    assert run.space.encoder == Part("Attended", {"backbone": backbone, "dimension": 64})
+    assert inside(run) == Part("Attended", {"backbone": backbone, "dimension": 64})
     assert run.optimiser.rates == {}
 
 
@@ -115,9 +120,11 @@ def test_other_items_get_the_encoder_of_the_other_recipes(shape, encoder, augmen
 def test_another_encoder_gets_attention_too():
     own = Part("ResNet50", {"dimension": 128})
     run = unseen(BIRDS, loss="angular", extension="soft-adv", encoder=own)
-    assert run.space.encoder == Part("Attended", {"backbone": {"name": "ResNet50"}, "dimension": 128})
+    assert inside(run) == Part("Attended", {"backbone": {"name": "ResNet50"}, "dimension": 128})
     assert own.arguments == {"dimension": 128}
-    assert unseen(BIRDS, loss="angular", encoder=own).space.encoder == own
+    assert inside(unseen(BIRDS, loss="angular", encoder=own)) == own
+    # A network for pictures of one size sees them whole.
+    assert unseen(BIRDS, loss="angular", encoder=Part("Conv4")).space.encoder == Part("Conv4")
 
 
 @pytest.mark.parametrize("attention", [None, True])
@@ -125,7 +132,7 @@ def test_an_encoder_that_attends_already_is_left_as_it_is(attention):
     inner = {"name": "EfficientNetLite", "variant": 0}
     own = Part("Attended", {"backbone": inner, "form": "multiplicative", "dimension": 32})
     run = unseen(BIRDS, loss="triplet", extension="adapt-adv", encoder=own, attention=attention)
-    assert run.space.encoder == own
+    assert inside(run) == own
     assert run.optimiser.rates == {"encoder": 1e-4, "encoder.embedding": 1e-3, "encoder.attention": 1e-3}
 
 
@@ -145,16 +152,18 @@ def test_mistakes(settings, words):
 # --- the losses -----------------------------------------------------------------------------------
 
 
-def one_step(loss, *, extension="base", settings=(), generator=None):
-    """The space, embeddings on the sphere of eight items in four classes, and the costs of a step."""
+def one_step(loss, *, extension="base", settings=(), generator=None, n_pair=False, on_sphere=True):
+    """The space, embeddings (on the sphere) of eight items in four classes, and the costs of a step."""
     items = clusters(classes=4, items=4, dimension=6)
-    run = unseen((6,), loss=loss, extension=extension).override(["space.encoder.dimension=5", *settings])
+    run = unseen((6,), loss=loss, extension=extension, n_pair=n_pair).override(
+        ["space.encoder.dimension=5", *settings]
+    )
     with torch.random.fork_rng():
         torch.manual_seed(0)
         space, z = build_space(run, items), torch.randn(8, 5)
     context = Context(build_terms(run, space), build_penalties(run), generator=generator)
     costs = objective(space, z, LABELS, context).costs
-    return space, z / z.norm(dim=1, keepdim=True), costs
+    return space, z / z.norm(dim=1, keepdim=True) if on_sphere else z, costs
 
 
 def test_triplets_are_semi_hard_on_the_sphere():
@@ -183,26 +192,46 @@ def test_the_margin_is_a_hundredth():
     assert (term.miner, term.arguments, term.mining) == ("semi_hard", {"margin": 0.01}, {"margin": 0.01})
 
 
-def test_angular_is_twice_the_angles_and_the_n_pairs_of_one_pair_each():
-    _, sphere, costs = one_step("angular", generator=torch.Generator().manual_seed(3))
-    assert list(costs) == ["n-pair", "angular"]
-
-    # With two items a class the pair of a class is one of two orders: one of these 16 it must be.
-    def cost(anchors, positives):
-        n_pairs, angles = [], []
-        for place, (a, p) in enumerate(zip(anchors, positives, strict=True)):
-            a, p = sphere[a], sphere[p]
-            others = [sphere[n] for other, n in enumerate(positives) if other != place]
-            n_pairs.append(math.log1p(sum(math.exp(a @ n - a @ p) for n in others)))
-            angles.append(math.log1p(sum(math.exp(4 * (a + p) @ n - 4 * a @ p) for n in others)))
-        return sum(n_pairs) / 4, 2 * sum(angles) / 4
-
-    possible = []
+def orders():
+    """With two items a class the pair of a class is one of two orders: one of these 16 was drawn."""
     for bits in range(16):
         anchors = [2 * k + (bits >> k & 1) for k in range(4)]
-        possible.append(cost(anchors, [anchor ^ 1 for anchor in anchors]))
-    for place, name in enumerate(costs):
-        assert min(abs(values[place] - costs[name].item()) for values in possible) < 1e-4
+        yield anchors, [anchor ^ 1 for anchor in anchors]
+
+
+def angles_of(z, anchors, positives):
+    """ln(1 + the sum over other positives n of exp(4 (a + p) n - 4 a p)), the mean over the pairs."""
+    costs = []
+    for place, (a, p) in enumerate(zip(anchors, positives, strict=True)):
+        others = [z[n] for other, n in enumerate(positives) if other != place]
+        costs.append(math.log1p(sum(math.exp(4 * (z[a] + z[p]) @ n - 4 * z[a] @ z[p]) for n in others)))
+    return sum(costs) / 4
+
+
+def n_pairs_of(z, anchors, positives):
+    costs = []
+    for place, (a, p) in enumerate(zip(anchors, positives, strict=True)):
+        others = [z[n] for other, n in enumerate(positives) if other != place]
+        costs.append(math.log1p(sum(math.exp(z[a] @ n - z[a] @ z[p]) for n in others)))
+    return sum(costs) / 4
+
+
+def test_angular_is_the_angles_of_one_pair_each():
+    _, sphere, costs = one_step("angular", generator=torch.Generator().manual_seed(3))
+    assert list(costs) == ["angular"]
+    assert min(abs(angles_of(sphere, *order) - costs["angular"].item()) for order in orders()) < 1e-4
+
+
+def test_n_pairs_beside_the_angles_are_of_the_embeddings_as_they_are():
+    """On the sphere they could not be below 1.65, however well the classes are told apart."""
+    settings = {"generator": torch.Generator().manual_seed(3), "n_pair": True, "on_sphere": False}
+    _, z, costs = one_step("angular", **settings)
+    assert list(costs) == ["n-pair", "angular"]
+    assert min(abs(n_pairs_of(z, *order) - costs["n-pair"].item()) for order in orders()) < 1e-4
+    sphere = z / z.norm(dim=1, keepdim=True)
+    assert min(abs(2 * angles_of(sphere, *order) - costs["angular"].item()) for order in orders()) < 1e-4
+    with pytest.raises(SettingError, match='beside the loss "angular", not "triplet"'):
+        unseen((6,), loss="triplet", n_pair=True)
 
 
 def test_proxies_and_items_have_the_length_three():

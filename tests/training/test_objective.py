@@ -9,6 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
+from samekind import recipes
 from samekind.miners import everything
 from samekind.pairs import pair_masks
 from samekind.similarities import PairsNetwork, recomputed
@@ -340,3 +341,24 @@ def test_the_head_projects_by_itself_where_nothing_was_projected(plain, space, z
     context = Context(build_terms(plain, space))
     given = objective(space, z, LABELS, context, projected=space.auxiliary.project(z))
     torch.testing.assert_close(objective(space, z, LABELS, context).costs, given.costs)
+
+
+def test_a_term_by_inner_products_reads_the_embeddings_as_they_are(items, z):
+    run = recipes.unseen(items.shape, loss="angular").override(["space.encoder.dimension=5"])
+    run = dataclasses.replace(run, terms={"n-pair": Term("n_pair", miner="one_pair", by="inner product")})
+    space, y = build_space(run, items), torch.tensor([0, 0, 2, 2, 3, 3])
+    terms = build_terms(run, space)
+    cost, twice = (step(space, length * z, y, terms).costs["n-pair"] for length in (1, 2))
+    # Which of two is the anchor is drawn.
+    assert any(torch.allclose(cost, pairs_cost(z, order)) for order in itertools.product((0, 1), repeat=3))
+    assert not torch.allclose(cost, twice)
+    # A term by inner products does not move the scale of the similarity.
+    assert step(space, z, y, terms).candidates == {}
+
+
+def pairs_cost(z, order):
+    """N-pair of the pairs (0, 1), (2, 3), (4, 5), the anchor of each by its order."""
+    anchors = [2 * pair + turned for pair, turned in enumerate(order)]
+    positives = [2 * pair + 1 - turned for pair, turned in enumerate(order)]
+    products = z[anchors] @ z[positives].T
+    return -products.log_softmax(1).diagonal().mean()

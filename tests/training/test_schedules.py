@@ -124,6 +124,12 @@ def test_multi_step_drops_after_each_milestone(run):
     assert optimiser.param_groups[1]["lr"] == pytest.approx(0.1)
 
 
+def test_an_exponential_rate_falls_by_its_factor_after_every_epoch(run):
+    optimiser, scheduler = make(run, "schedule={name='exponential', factor=0.94}")
+    assert epochs(optimiser, scheduler, [0.5] * 4) == pytest.approx([0.94**epoch for epoch in range(4)])
+    assert optimiser.param_groups[1]["lr"] == pytest.approx(10 * 0.94**4)
+
+
 def test_multi_step_ignores_steps(run):
     optimiser, scheduler = make(run, "schedule={name='multi-step', factor=0.1, milestones=[2, 3]}")
     assert steps(optimiser, scheduler, 10) == [1.0] * 10
@@ -156,6 +162,7 @@ def test_plateau_overlooks_an_improvement_of_less_than_a_ten_thousandth_and_has_
 SCHEDULES = {
     "constant": "schedule={name='constant'}",
     "multi-step": "schedule={name='multi-step', factor=0.1, milestones=[2, 4]}",
+    "exponential": "schedule={name='exponential', factor=0.94}",
     "plateau": "schedule={name='plateau', factor=0.5, patience=1}",
     "inverse-square-root": "schedule={name='inverse-square-root', warmup=3}",
     "cosine": "schedule={name='cosine', warmup_epochs=0.5}",

@@ -11,6 +11,7 @@ from samekind.training import Adversary, Optimiser, Penalty, Schedule, Term
     [
         (Term, {"loss": "softmax", "weight": -1.0}, r"run\.terms\.weight: .*0 or more"),
         (Term, {"loss": "softmax", "against": "all"}, r'run\.terms\.against: "all" is not a choice'),
+        (Term, {"loss": "n_pair", "against": "prototypes", "by": "inner product"}, "leave by out"),
         (Penalty, {"penalty": "spread", "weight": float("nan")}, r"run\.penalties\.weight: .*got nan"),
         (Adversary, {"hidden": 0}, r"run\.adversary\.hidden: .*1 or more"),
         (Adversary, {"dropout": 1.0}, r"run\.adversary\.dropout: expected a number below 1"),

@@ -30,6 +30,7 @@ from samekind.augmentations.perspective import Perspective
 from samekind.augmentations.pixel_noise import PixelNoise
 from samekind.augmentations.rand_augment import RandAugment
 from samekind.augmentations.random_chunk import RandomChunk
+from samekind.augmentations.random_crop import RandomCrop
 from samekind.augmentations.random_resized_crop import RandomResizedCrop
 from samekind.augmentations.reverberation import Reverberation
 from samekind.augmentations.rotation import Rotation
@@ -59,6 +60,7 @@ __all__ = [
     "PixelNoise",
     "RandAugment",
     "RandomChunk",
+    "RandomCrop",
     "RandomResizedCrop",
     "Reverberation",
     "Rotation",
@@ -80,6 +82,7 @@ IMAGES = (
     "Perspective",
     "PixelNoise",
     "RandAugment",
+    "RandomCrop",
     "RandomResizedCrop",
     "Rotation",
 )

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.encoders.freezing import BatchNorm, Freeze, begin, expect_choices, train_unless_frozen
-from samekind.encoders.images import expect_sizes
+from samekind.encoders.images import expect_images, expect_sizes
 from samekind.encoders.pooling import Pooling, expect_pooling
 from samekind.encoders.stages import embedded, embedding_layer, image_maps, pooled_features
 from samekind.errors import PackageError, SettingError
@@ -42,9 +42,14 @@ class EfficientNetLite(nn.Module):
     ``stochastic_depth`` leaves out the residual branch of a block in training, for each image by chance, with
     a probability that grows from 0 at the first block to this at the last. ImageNet's weights had 0.2. Huang
     et al., "Deep Networks with Stochastic Depth", ECCV 2016.
+
+    ``maps_from`` says what attention over the stages sees of each: "stages" what comes out of it, a linear
+    map of few channels (112, 192, 320 of the last three), or "expansions" what its last block has before that,
+    widened and after its activation (672, 1152, 1152): none of it is negative, as in networks without
+    bottlenecks. Stages before the head alone differ; the embeddings are the same.
     """
 
-    came_later = ("pooling", "layer_norm", "stochastic_depth")
+    came_later = ("pooling", "layer_norm", "stochastic_depth", "maps_from")
 
     def __init__(
         self,
@@ -59,6 +64,7 @@ class EfficientNetLite(nn.Module):
         pooling: Pooling = "average",
         layer_norm: bool = False,
         stochastic_depth: float = 0.0,
+        maps_from: Literal["stages", "expansions"] = "stages",
     ) -> None:
         super().__init__()
         expect_sizes({"dimension": dimension})
@@ -66,6 +72,10 @@ class EfficientNetLite(nn.Module):
         expect_pooling(pooling)
         if not 0 <= stochastic_depth < 1:
             raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
+        if maps_from not in ("stages", "expansions"):
+            raise SettingError(f'maps_from: expected "stages" or "expansions", got "{maps_from}"')
+        if maps_from == "expansions" and checkpointing:
+            raise SettingError("maps_from: expansions are not computed again; leave out checkpointing")
         if variant not in (0, 1, 2) or channels not in (1, 3):
             raise SettingError(
                 "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
@@ -81,6 +91,7 @@ class EfficientNetLite(nn.Module):
         self.pooling: Pooling = pooling
         self.layer_norm = layer_norm
         self.stochastic_depth = stochastic_depth
+        self.maps_from: Literal["stages", "expansions"] = maps_from
         self.smallest = SMALLEST
         self.feature_dimension = 1280
         self.dimension = dimension or self.feature_dimension
@@ -91,7 +102,7 @@ class EfficientNetLite(nn.Module):
             _drop_branches(network._blocks, stochastic_depth)
         for number, blocks in enumerate(_stages(network._blocks), start=1):
             self.add_module(f"stage{number}", nn.Sequential(*blocks))
-            self.map_channels[f"stage{number}"] = blocks[-1]._block_args.output_filters
+            self.map_channels[f"stage{number}"] = _channels(blocks[-1], maps_from)
         self.head = nn.Sequential(network._conv_head, network._bn1, nn.ReLU6())
         self.map_channels["head"] = 1280
         self.embedding = embedding_layer(self.feature_dimension, dimension)
@@ -101,17 +112,54 @@ class EfficientNetLite(nn.Module):
         """The modules of each stage, from the input to the embedding."""
         return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
 
+    def maps(self, x: Tensor) -> dict[str, Tensor]:
+        """What comes out of each stage, or of the expansion of its last block, by name and in order."""
+        if self.maps_from == "stages":
+            return image_maps(self, x)
+        expect_images(x, channels=self.channels, smallest=self.smallest)
+        maps = {"stem": self.stem(x)}
+        x = maps["stem"]
+        for name in [name for name in self.map_channels if name.startswith("stage")]:
+            *before, last = self.get_submodule(name)
+            for block in before:
+                x = block(x)
+            maps[name], x = _expanded(last, x)
+        return {**maps, "head": self.head(x)}
+
     train = train_unless_frozen
-    maps = image_maps
     features = pooled_features
     forward = embedded
+
+
+def _channels(block: Any, maps_from: str) -> int:
+    """The channels of the map of a stage that ends with this block."""
+    module = block._bn2 if maps_from == "stages" else block._bn1
+    return int(module.num_features)
+
+
+def _expanded(block: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """What a block has before its bottleneck, after the activation, and what comes out of it."""
+    wide = x
+    if block._block_args.expand_ratio != 1:
+        wide = block._swish(block._bn0(block._expand_conv(wide)))
+    wide = block._swish(block._bn1(block._depthwise_conv(wide)))
+    output = block._bn2(block._project_conv(wide))
+    if _adds_its_input(block):
+        output = output + x
+        if hasattr(block, "dropped"):
+            output = _without_some_branches(block, (x,), output)
+    return wide, output
+
+
+def _adds_its_input(block: Any) -> bool:
+    arguments = block._block_args
+    return arguments.stride in (1, [1]) and arguments.input_filters == arguments.output_filters
 
 
 def _drop_branches(blocks: Any, most: float) -> None:
     """Have the blocks that add their input leave out the rest by chance, the last ones most often."""
     for place, block in enumerate(blocks):
-        arguments = block._block_args
-        if arguments.stride in (1, [1]) and arguments.input_filters == arguments.output_filters:
+        if _adds_its_input(block):
             block.dropped = most * place / len(blocks)
             block.register_forward_hook(_without_some_branches)
 

@@ -1,4 +1,4 @@
-"""Pictures asked about at another size, and with their mirrored copy."""
+"""Pictures asked about at another size, by their middle, and with their mirrored copy."""
 
 from typing import Any
 
@@ -19,22 +19,28 @@ class Views(nn.Module):
 
     ``size`` None keeps the size of the pictures; the encoder inside must take pictures of this size. Both
     views count alike where embeddings have one length, as with ``layer_norm``, and nearly so without.
+    ``middle`` shows the encoder only the middle square of so many pixels, cut out and not resized, in
+    training mode too: what `RandomCrop` has cut to that size is its own middle. None shows all.
     """
 
+    came_later = ("middle",)
     encoder: Any
 
-    def __init__(self, *, encoder: nn.Module, size: int | None = None, mirror: bool = True) -> None:
+    def __init__(
+        self, *, encoder: nn.Module, size: int | None = None, mirror: bool = True, middle: int | None = None
+    ) -> None:
         super().__init__()
-        expect_sizes({"size": size})
+        expect_sizes({"size": size, "middle": middle})
         self.encoder = encoder
         self.size = size
         self.mirror = mirror
+        self.middle = middle
 
     def views(self, x: Tensor) -> list[Tensor]:
         """The pictures as the encoder is asked about them: one view in training mode, else one or two."""
         if self.training:
-            return [x]
-        x = resized(x, self.size)
+            return [cut(x, self.middle)]
+        x = cut(resized(x, self.size), self.middle)
         return [x, x.flip(-1)] if self.mirror else [x]
 
     def features(self, x: Tensor) -> Tensor:
@@ -42,8 +48,8 @@ class Views(nn.Module):
         return _mean([self.encoder.features(view) for view in self.views(x)])
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the encoder, of the pictures as they are."""
-        maps: dict[str, Tensor] = self.encoder.maps(x)
+        """What comes out of each stage of the encoder, of the pictures as they are, or of their middle."""
+        maps: dict[str, Tensor] = self.encoder.maps(cut(x, self.middle))
         return maps
 
     def forward(self, x: Tensor) -> Tensor:
@@ -63,6 +69,18 @@ def resized(x: Tensor, size: int | None) -> Tensor:
     if not len(x):
         return x.new_empty(0, x.shape[1], size, size)
     return F.interpolate(x, size=(size, size), mode="bilinear", antialias=True)
+
+
+def cut(x: Tensor, middle: int | None) -> Tensor:
+    """The middle of pictures, ``middle`` pixels along and across; None leaves them as they are. Raises
+    DataError for pictures that are smaller.
+    """
+    if middle is None or x.shape[2:] == (middle, middle):
+        return x
+    if x.dim() != 4 or min(x.shape[2:]) < middle:
+        raise DataError(f"the encoder looks at the middle {middle} pixels of pictures; got {tuple(x.shape)}")
+    top, left = ((side - middle) // 2 for side in x.shape[2:])
+    return x[:, :, top : top + middle, left : left + middle]
 
 
 def _mean(views: list[Tensor]) -> Tensor:

@@ -17,6 +17,7 @@ from samekind.evaluation.claims import claims
 from samekind.evaluation.class_errors import ClassRecall, Misplaced, class_recalls, misplaced
 from samekind.evaluation.classification import classification, predicted_labels
 from samekind.evaluation.clustering import clustering
+from samekind.evaluation.cosine_references import cosine_references
 from samekind.evaluation.enrolled import enrolled
 from samekind.evaluation.everything import evaluate
 from samekind.evaluation.few_shot import few_shot
@@ -54,6 +55,7 @@ __all__ = [
     "class_recalls",
     "classification",
     "clustering",
+    "cosine_references",
     "enrolled",
     "evaluate",
     "few_shot",

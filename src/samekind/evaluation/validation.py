@@ -16,12 +16,14 @@ from samekind.inference import all_trials, cluster, embed, search
 from samekind.inference.cluster import as_compared
 from samekind.measures import (
     equal_error_rate,
+    map_at_r,
     neighbour_accuracy,
     normalised_mutual_information,
     recall_at,
     relevant_counts,
 )
-from samekind.measures.catalogue import EER, KNN_ACCURACY, NMI, recall
+from samekind.measures.catalogue import EER, KNN_ACCURACY, MAP_AT_R, NMI, recall
+from samekind.measures.measure import Measure
 from samekind.measures.tree_catalogue import CORRELATION, hierarchical_distance, hierarchical_precision
 from samekind.space import MetricSpace
 
@@ -38,10 +40,10 @@ RANKS, VOTERS, AT_LEAST = (1, 2, 4, 8), 5, 3
 #: of score ("eer cosine"), and by the best of them ("eer best").
 MEASURES = {
     "verification": (EER,),
-    "retrieval": (*map(recall, RANKS), KNN_ACCURACY),
+    "retrieval": (*map(recall, RANKS), KNN_ACCURACY, MAP_AT_R),
     "clustering": (NMI,),
 }
-BY_KIND = (EER, recall(1))
+BY_KIND = (EER, recall(1), MAP_AT_R)
 #: What is measured as well if there is a tree of the classes.
 BY_TREE = (hierarchical_distance(5).key, hierarchical_precision(5).key, CORRELATION.key)
 
@@ -59,7 +61,9 @@ def validation(
       lowest of them ("eer best").
     * "retrieval": every item is a query in the others. By the space's own similarity ``recall@1``, 2, 4 and
       8, and ``knn accuracy``, the share of items with three of their class among their five nearest;
-      ``recall@1`` by each kind of score, and the highest of them. Ranks beyond the items are left out.
+      ``recall@1`` and ``map@r`` by each kind of score, and the highest of them. Ranks beyond the items are
+      left out. MAP@R sees as many neighbours as a class has items: with few classes it moves where Recall@1
+      is near its end.
     * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; embeddings are
       normalised if the space's similarity depends on directions alone.
 
@@ -107,21 +111,32 @@ def _verification(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -
 def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
     marks, queries = apart.marks, apart.queries
     available = len(z) - int(relevant_counts(marks[queries], gallery=marks).max())
-    ranks = [rank for rank in RANKS if rank <= available]
-    k = min(max(*RANKS, VOTERS), available)
+    relevant = relevant_counts(labels, gallery=labels, apart=(marks, marks))[queries]
+    k = min(max(*RANKS, VOTERS, int(relevant.max())), available)
     both, truth = (marks[queries], marks), labels[queries]
     neighbours = {
         kind: labels[search(space, z[queries], z, k=k, kind=kind, apart=both).indices] for kind in space.kinds
     }
-    recalls = {kind: recall_at(neighbours, truth, ks=ranks) for kind, neighbours in neighbours.items()}
-    own = recalls["similarity"]
-    measures = {recall(rank).key: own[rank] for rank in ranks}
+    ranks = [rank for rank in RANKS if rank <= available]
+    own = neighbours["similarity"]
+    recalls = recall_at(own, truth, ks=ranks)
+    measures = {recall(rank).key: recalls[rank] for rank in ranks}
     if available >= VOTERS:
-        measures[KNN_ACCURACY.key] = neighbour_accuracy(
-            neighbours["similarity"], truth, k=VOTERS, at_least=AT_LEAST
-        )
-    firsts = {recall(1).variant(kind).key: by_rank[1] for kind, by_rank in recalls.items()}
-    return {**measures, **firsts, recall(1).variant("best").key: max(firsts.values())}
+        measures[KNN_ACCURACY.key] = neighbour_accuracy(own, truth, k=VOTERS, at_least=AT_LEAST)
+    precisions = {kind: map_at_r(near, truth, relevant=relevant) for kind, near in neighbours.items()}
+    firsts = {kind: recall_at(near, truth, ks=[1])[1] for kind, near in neighbours.items()}
+    return {
+        **measures,
+        **_by_kind(recall(1), firsts),
+        MAP_AT_R.key: precisions["similarity"],
+        **_by_kind(MAP_AT_R, precisions),
+    }
+
+
+def _by_kind(measure: Measure, values: dict[Kind, float]) -> dict[str, float]:
+    """A measure of which more is better, by each kind of score, and by the best of them."""
+    named = {measure.variant(kind).key: value for kind, value in values.items()}
+    return {**named, measure.variant("best").key: max(values.values())}
 
 
 def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict[str, float]:

@@ -22,12 +22,15 @@ def pair_likelihood(
     *,
     smoothing: float = 0.0,
     weighting: Literal["pairs", "triplets"] = "pairs",
+    total: Literal["sum", "mean"] = "sum",
     generator: torch.Generator | None = None,
 ) -> Tensor:
     """Mean negative log-likelihood of all positive pairs, plus that of all negative pairs.
 
     The share of an anchor is what its pairs add, over the totals of the batch, times the number of anchors.
-    A kind of pair that is missing adds 0. ``smoothing`` q draws the target of each positive from U(1 - q,
+    A kind of pair that is missing adds 0. ``total="mean"`` takes the mean of the two means, half of their
+    sum: the authors of the paper average over as many positives as negatives, which is one mean. Beside
+    another term the pairs then count half as much. ``smoothing`` q draws the target of each positive from U(1 - q,
     1) and of each negative from U(0, q). ``weighting="triplets"`` counts a pair as often as it appears
     among all triplets (anchor, later positive, negative), as the authors' code does; it needs the batch
     against itself, or against itself and more, in the order of the anchors.
@@ -35,6 +38,8 @@ def pair_likelihood(
     check(scores, positive, negative)
     if weighting not in ("pairs", "triplets"):
         raise SettingError(f'the weighting is "pairs" or "triplets"; got "{weighting}"')
+    if total not in ("sum", "mean"):
+        raise SettingError(f'the total of the two means is their "sum" or their "mean"; got "{total}"')
     check_smoothing(smoothing)
     if weighting == "triplets" and scores.shape[1] < len(scores):
         raise SettingError(
@@ -43,6 +48,8 @@ def pair_likelihood(
         )
     exact = torch.promote_types(scores.dtype, torch.float32)
     pulled, pull, push = _weights(positive, negative, weighting)
+    if total == "mean":
+        pull, push = pull / 2, push / 2
     tables = [scores, pulled, negative, pull[:, None].to(exact), push[:, None].to(exact)]
     if smoothing:
         tables.append(smoothing * _uniform(scores, generator))

@@ -340,7 +340,7 @@ _FAMILIES: dict[str, Callable[..., Measure]] = {
     rf"({'|'.join(map(re.escape, _ATTACKED))}) at (.+)": attacked,
 }
 
-#: The scores by which a run measures the EER and Recall@k after each epoch.
+#: The scores by which a run measures the EER, Recall@k and MAP@R after each epoch.
 _BY_SCORE = rf"(\S+) ({'|'.join((*get_args(Kind), 'best'))})"
 
 
@@ -372,14 +372,14 @@ def of_epoch(key: str) -> Measure | None:
         measure = of_epoch(match[1])
         return (
             measure.variant(match[2])
-            if measure is not None and measure.family in ("EER", "Recall@k")
+            if measure is not None and measure.family in ("EER", "Recall@k", "MAP@R")
             else None
         )
     if match := re.fullmatch(r"recall@(\d+)", key):
         return recall(int(match[1]))
     if match := re.fullmatch(r"(ahd|hp)@(\d+)", key):
         return {"ahd": hierarchical_distance, "hp": hierarchical_precision}[match[1]](int(match[2]))
-    return {measure.key: measure for measure in (EER, KNN_ACCURACY, NMI, CORRELATION)}.get(key)
+    return {measure.key: measure for measure in (EER, KNN_ACCURACY, MAP_AT_R, NMI, CORRELATION)}.get(key)
 
 
 def write_epoch(key: str, value: float) -> str:

@@ -18,7 +18,9 @@ class RunningAverages(nn.Module):
 
     The vectors are a buffer: they follow the space to its device and into its checkpoint, and the losses
     see them as constants. They start as Gaussian (the paper's text) or uniform in [0, 1) (its authors'
-    code).
+    code), and n updates later momentum**n of that start is still in them: a third after ten. ``initial``
+    "first" has none of it: the first batch that has a class sets its vector to the mean of its items there.
+    Until then the vector is Gaussian. An assigned class counts as seen.
     """
 
     came_later = ("counts",)
@@ -34,29 +36,40 @@ class RunningAverages(nn.Module):
         *,
         dimension: int,
         momentum: float = 0.9,
-        initial: Literal["gaussian", "uniform"] = "gaussian",
+        initial: Literal["gaussian", "uniform", "first"] = "gaussian",
         counts: Sequence[int] | None = None,
     ) -> None:
         super().__init__()
-        if initial not in ("gaussian", "uniform"):
-            raise SettingError(f'running averages start "gaussian" or "uniform"; got "{initial}"')
+        if initial not in ("gaussian", "uniform", "first"):
+            raise SettingError(f'running averages start "gaussian", "uniform" or "first"; got "{initial}"')
         if not 0 <= momentum <= 1:
             raise SettingError(f"the momentum of running averages is from 0 to 1; got {momentum}")
         self.classes, self.counts = list(classes), checked_counts(counts, classes)
         self.dimension = dimension
         self.momentum = momentum
         self.initial = initial
-        draw = torch.randn if initial == "gaussian" else torch.rand
+        draw = torch.rand if initial == "uniform" else torch.randn
         self.vectors: Tensor
         self.register_buffer("vectors", draw(len(self.classes), 1, dimension))
+        self.visited: Tensor | None
+        # Only where it is asked for: spaces that were written before it existed have no such buffer.
+        seen = torch.zeros(len(self.classes), dtype=torch.bool) if initial == "first" else None
+        self.register_buffer("visited", seen)
 
     @torch.no_grad()
     def before_loss(self, z: Tensor, y: Tensor) -> None:
         # In the precision of the averages: sums in half precision lose digits.
         means, present = class_means(z.detach().to(self.vectors.dtype), y, len(self.classes))
         moved = self.momentum * self.vectors[:, 0] + (1 - self.momentum) * means
+        if self.visited is not None:
+            moved = torch.where(self.visited[:, None], moved, means)
+            self.visited |= present
         self.vectors[:, 0] = torch.where(present[:, None], moved, self.vectors[:, 0])
 
     after_step = unmoved
 
-    assign = assign_one_each
+    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
+        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
+        assign_one_each(self, classes, vectors, counts)
+        if self.visited is not None:
+            self.visited = torch.ones(len(vectors), dtype=torch.bool, device=vectors.device)

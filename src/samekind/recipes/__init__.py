@@ -19,6 +19,7 @@ from samekind.recipes.ladder import climb
 from samekind.recipes.leave_one_out import leave_one_out
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.proxies import BY_TREE, OTHER_SPACES, PROXIES, proxies
+from samekind.recipes.retrieval import RETRIEVAL, retrieval
 from samekind.recipes.siamese import siamese
 from samekind.recipes.speakers import SPEAKERS, speakers
 from samekind.recipes.triplet import triplet
@@ -39,6 +40,7 @@ RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
         **PROXIES,
         **BY_TREE,
         **OTHER_SPACES,
+        **RETRIEVAL,
         **SPEAKERS,
         **UNSEEN,
     }
@@ -53,6 +55,7 @@ __all__ = [
     "leave_one_out",
     "prototypical",
     "proxies",
+    "retrieval",
     "siamese",
     "speakers",
     "suited",

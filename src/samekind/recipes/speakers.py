@@ -32,17 +32,24 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
 
     Batches are 24 tuples of 5 items of a class. Sounds get the x-vector network as the authors had it; the
     pairs network and the cosine take its layer behind the pooling, of 512 numbers, and the margin softmax a
-    later one, of 256. That one is here an `MLP` without batch normalisation. Steps that were for millions of
-    recordings are long for a few: with fewer than 10,000 steps take ``schedule.warmup=500``.
+    later one, of 256. Steps that were for millions of recordings are long for a few: with fewer than 10,000
+    steps take ``schedule.warmup=500``.
+
+    Differs from the papers:
+
+    - ``space.auxiliary.projection``: an `MLP` without the batch normalisation of the authors' later layer.
+    - ``epochs``: 100; the papers count steps, up to two million.
+    - ``terms.pair.weighting``: all pairs, as the texts say. The authors' code counts a pair as often as it is
+      in a triplet of the batch, which for equally large classes is the same.
     """
     if system not in SYSTEMS:
         raise SettingError(f'there is no system "{system}" here; {nearest(system, SYSTEMS)}')
     prototypical = system == "speaker-prototypical"
     _, medium = shape_and_medium(items)
-    smoothing = 0.2 if prototypical else 0.1
+    smoothing, total = (0.2, {}) if prototypical else (0.1, {"total": "mean"})
     terms = {
         "class": Term("softmax", against="prototypes", arguments={"smoothing": smoothing}),
-        "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": smoothing / 2}),
+        "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": smoothing / 2} | total),
         "auxiliary": Term(
             "additive_margin", against="auxiliary", arguments={"margin": MARGIN, "smoothing": smoothing}
         ),

@@ -117,6 +117,8 @@ def build_optimiser(
         shared["capturable"] = True
     if settings.name == "SGD":
         shared |= {"momentum": settings.momentum, "nesterov": settings.nesterov}
+    else:
+        shared["eps"] = settings.epsilon
     optimiser: type[torch.optim.Optimizer] = getattr(torch.optim, settings.name)
     return optimiser(groups, lr=settings.rate, **shared)  # type: ignore[call-arg]
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.pairs import class_masks, pair_masks
 from samekind.prototypes import from_examples, pool
-from samekind.similarities import Similarity, score_tasks
+from samekind.similarities import Dot, Similarity, score_tasks
 from samekind.space import MetricSpace
 from samekind.training.compatible import is_network
 from samekind.training.context import (
@@ -35,7 +35,7 @@ class Value(NamedTuple):
     """The value of an objective: its weighted terms and penalties, and what they were computed from."""
 
     costs: dict[str, Tensor]
-    candidates: dict[str, Candidates]  # by the ``against`` of the terms
+    candidates: dict[str, Candidates]  # by the ``against`` of the terms by the space's own similarity
     projected: Tensor | None  # the embeddings as the auxiliary head takes them, where there is one
 
     @property
@@ -56,16 +56,29 @@ def objective(
         projected = space.auxiliary.project(z)
     # In the order of the terms, never of a set: dropout draws as the scores are made, and the order of a set
     # of texts differs from one process to the next.
-    opposites: dict[str, None] = dict.fromkeys(built.term.against for built in context.terms.values())
-    candidates = {against: _candidates(space, z, projected, y, against, context) for against in opposites}
+    asked: dict[tuple[str, str], None] = dict.fromkeys(
+        (built.term.against, built.term.by) for built in context.terms.values()
+    )
+    candidates = {
+        (against, by): _candidates(_scored_by(space, by), z, projected, y, against, context)
+        for against, by in asked
+    }
     costs = {
-        name: _weighted(built.term.weight, _cost(built, candidates[built.term.against], context))
+        name: _weighted(
+            built.term.weight, _cost(built, candidates[built.term.against, built.term.by], context)
+        )
         for name, built in context.terms.items()
     }
     for name, penalty in context.penalties.items():
         inputs = {need: FOR_PENALTIES[need](PenaltyCall(space, z, y, context)) for need in penalty.needs}
         costs[name] = _weighted(penalty.weight, penalty.function(**inputs))
-    return Value(costs, candidates, projected)
+    own = {against: scored for (against, by), scored in candidates.items() if by == "similarity"}
+    return Value(costs, own, projected)
+
+
+def _scored_by(space: MetricSpace, by: str) -> MetricSpace:
+    """The space, or one that scores its embeddings by their inner products."""
+    return space if by == "similarity" else MetricSpace(space.encoder, Dot(), space.prototypes)
 
 
 def _candidates(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Literal
 
 import torch
-from torch.optim.lr_scheduler import LambdaLR, MultiStepLR, ReduceLROnPlateau
+from torch.optim.lr_scheduler import ExponentialLR, LambdaLR, MultiStepLR, ReduceLROnPlateau
 
 from samekind.training.run import Run
 
@@ -70,6 +70,8 @@ class Scheduler:
                 self.inner["by_step"] = _stepwise(optimiser, _one, first=schedule.new_first * batches)
             case "multi-step":
                 self.inner["by_epoch"] = MultiStepLR(optimiser, list(schedule.milestones), schedule.factor)
+            case "exponential":
+                self.inner["by_epoch"] = ExponentialLR(optimiser, schedule.factor)
             case "plateau":
                 mode: Literal["min", "max"] = "min" if run.direction == "lower" else "max"
                 self.inner["by_measure"] = ReduceLROnPlateau(

@@ -71,6 +71,10 @@ class Term:
     ("anchors"), or the mean over the classes of the batch of the mean of each one's rows ("classes").
     Before that each share is multiplied by the weight of its anchor's class, 1 if ``class_weights`` does not
     name the class. ``later`` changes arguments in the course of the run, such as a margin that grows.
+
+    ``by`` "inner product" takes the inner products of the embeddings as they are in place of the scores of
+    the space's similarity, for a term against "batch" or "memory": N-pairs, which need scores of any size,
+    beside an angular loss on the sphere.
     """
 
     loss: str
@@ -83,9 +87,15 @@ class Term:
     reduce: Literal["mean", "nonzero", "anchors", "classes"] = "mean"
     class_weights: dict[str, Amount] = field(default_factory=dict)
     later: tuple[Later, ...] = ()
+    by: Literal["similarity", "inner product"] = "similarity"
 
     def __post_init__(self) -> None:
         check(self, where="run.terms")
+        if self.by != "similarity" and self.against not in ("batch", "memory"):
+            raise SettingError(
+                f'run.terms: "{self.by}" is for terms against "batch" or "memory", not "{self.against}"; '
+                "leave by out"
+            )
         if "kind" in self.mining:  # as version 0.1 called what the scores are
             mining = {"quantity" if name == "kind" else name: value for name, value in self.mining.items()}
             object.__setattr__(self, "mining", mining)
@@ -223,7 +233,9 @@ class Optimiser:
     """SGD, Adam or AdamW; ``rates`` gives a part of the space (encoder, similarity, prototypes, auxiliary),
     or a stage of its encoder ("encoder.stem"), its own rate. ``pretrained`` is the share of the rate at which
     weights learn that the encoder came with, where ``rates`` does not name them: with 0.1 a tenth of that of
-    new layers. Only SGD has a momentum. Frozen weights are left out.
+    new layers. Only SGD has a momentum, and only the others an ``epsilon``: what Adam adds to the root of the
+    mean squared gradient it divides by. A large one, 0.01 or 1, makes its steps smaller where gradients are
+    small. Frozen weights are left out.
     """
 
     name: Literal["SGD", "Adam", "AdamW"] = "SGD"
@@ -233,6 +245,7 @@ class Optimiser:
     nesterov: bool = False
     rates: dict[str, Amount] = field(default_factory=dict)
     pretrained: Amount = 1.0
+    epsilon: Amount = 1e-8
 
     def __post_init__(self) -> None:
         check(self, where="run.optimiser")
@@ -244,7 +257,8 @@ class Optimiser:
 class Schedule:
     """How the learning rate moves.
 
-    ``multi-step`` multiplies it by ``factor`` at each epoch of ``milestones``. ``plateau`` multiplies it by
+    ``multi-step`` multiplies it by ``factor`` at each epoch of ``milestones``, ``exponential`` at every
+    epoch. ``plateau`` multiplies it by
     ``factor`` when the watched measure has not improved for more than ``patience`` epochs in a row (0: at the
     first that does not). ``inverse-square-root`` rises for ``warmup`` steps to rate/√warmup and then falls as
     1/√step. ``cosine`` rises linearly to the rate over the first ``warmup_epochs`` (0: not at all, 0.5: half
@@ -254,7 +268,9 @@ class Schedule:
     `Optimiser`) stays; for ``constant`` and ``cosine``.
     """
 
-    name: Literal["constant", "multi-step", "plateau", "inverse-square-root", "cosine"] = "constant"
+    name: Literal["constant", "multi-step", "exponential", "plateau", "inverse-square-root", "cosine"] = (
+        "constant"
+    )
     factor: Amount = 0.1
     milestones: tuple[int, ...] = ()
     patience: Natural = 10

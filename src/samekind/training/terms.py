@@ -15,7 +15,7 @@ from samekind.auxiliary_head import AuxiliaryHead
 from samekind.errors import SettingError, nearest
 from samekind.prototypes import Prototypes
 from samekind.samplers import Episodes, Layout
-from samekind.similarities import Similarity
+from samekind.similarities import Dot, Similarity
 from samekind.space import MetricSpace
 from samekind.training.arguments import check_arguments
 from samekind.training.class_tree import TWO
@@ -109,6 +109,8 @@ def _class_weights(term: Term, classes: Sequence[str], where: str) -> Tensor | N
 
 def _scored_by(term: Term, space: MetricSpace, where: str) -> MetricSpace | AuxiliaryHead:
     """Whose similarity and prototypes the scores of a term come from."""
+    if term.by == "inner product":
+        return MetricSpace(space.encoder, Dot(), space.prototypes)
     if term.against != "auxiliary":
         return space
     if space.auxiliary is None:

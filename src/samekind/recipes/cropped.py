@@ -1,0 +1,37 @@
+"""Pictures read larger than they are looked at: a square of seven eighths, anywhere in training, in the
+middle afterwards. Of 256 pixels these are 224, as papers on retrieval have it.
+"""
+
+import inspect
+
+from samekind import encoders
+from samekind.training import Part
+
+#: Colour pictures from so many pixels a side on are cropped.
+SMALLEST = 64
+
+
+def side_of_crop(shape: tuple[int, ...]) -> int | None:
+    """The pixels of a crop, seven eighths of the shorter side; None for items that are not cropped.
+
+    >>> side_of_crop((3, 256, 256)), side_of_crop((3, 32, 32)), side_of_crop((20,))
+    (224, None, None)
+    """
+    if len(shape) != 3 or shape[0] != 3 or min(shape[1:]) < SMALLEST:
+        return None
+    return min(shape[1:]) * 7 // 8
+
+
+def looking_at_the_middle(encoder: Part, side: int) -> Part:
+    """The encoder, shown the middle of pictures alone; as it is if it takes pictures of one size."""
+    return Part(
+        "Views",
+        {"encoder": {"name": encoder.name, **encoder.arguments}, "mirror": False, "middle": side},
+    )
+
+
+def takes_any_size(encoder: Part) -> bool:
+    """Whether an encoder takes pictures of other sizes than those it was built for."""
+    inner = encoder.arguments.get("backbone", {"name": encoder.name})
+    member = getattr(encoders, str(inner["name"]), None)
+    return member is not None and "size" not in inspect.signature(member).parameters

@@ -1,0 +1,266 @@
+"""Every recipe that has a paper's name has the paper's settings, but for what its docstring lists.
+
+The tables below say what the documents have: the path of a setting, its value, and where it stands (the
+section of the reading of the documents that the project was built from). A value that is `OTHER` is one that
+a run cannot have, such as another network. A setting that differs must be listed in the docstring of the
+recipe, after "Differs from the paper", and what is listed there must differ: neither can go unnoticed.
+"""
+
+import re
+from typing import NamedTuple
+
+import pytest
+
+from samekind import recipes
+from samekind.recipes.few_shot import FEW_SHOT
+from samekind.recipes.proxies import PROXIES
+from samekind.recipes.retrieval import RETRIEVAL
+from samekind.recipes.speakers import SPEAKERS
+from samekind.recipes.unseen import UNSEEN
+
+#: What no run has: a network, a start, a way to count that is not there; the docstring says what is instead.
+OTHER = object()
+
+
+class Row(NamedTuple):
+    """A setting of a document: its path in a run, its value, and the section."""
+
+    path: str
+    value: object
+    section: str
+
+
+def rows(section, **settings):
+    """Rows of one section; __ stands for the dots of a path."""
+    return [Row(path.replace("__", "."), value, section) for path, value in settings.items()]
+
+
+AM = {"name": "Cosine", "scale": {"name": "FixedScale", "value": 30.0}}
+PAIRS_001 = [
+    *rows("2.3", terms__pair__loss="pair_likelihood", terms__pair__smoothing=0.1, terms__pair__total="mean"),
+    *rows("2.3", terms__pair__weighting="triplets", terms__pair__weight=1.0, terms__auxiliary__weight=1.0),
+    *rows("2.3", terms__auxiliary__loss="additive_margin", space__auxiliary__similarity=AM),
+]
+CIFAR_001 = [
+    *rows("2.5", space__encoder=OTHER, space__standardise="channels", epochs=600, batches__size=64),
+    *rows("2.5", batches__sampler="Shuffled", optimiser__name="SGD", optimiser__rate=0.01),
+    *rows("2.5", optimiser__momentum=0.9, terms__auxiliary__smoothing=0.2, terms__auxiliary__margin=0.35),
+    *rows("2.5", augment=["PadAndCrop", "Flip"], select_on="test", clip=None),
+    *rows("2.4", schedule__name="plateau", schedule__factor=0.5, schedule__patience=10),
+]
+SIMILARITY_000 = [
+    *rows("1.1", space__similarity={"name": "PairsNetwork", "hidden": 512, "depth": 1, "dropout": 0.25}),
+    *rows("1.2", space__prototypes={"name": "RunningAverages", "momentum": 0.9}),
+    *rows("1.3", terms__class__loss="softmax", terms__class__smoothing=0.2, terms__class__weight=1.0),
+    *rows("1.3", terms__pair__loss="pair_likelihood", terms__pair__weight=1.0, terms__pair__total=None),
+    *rows("1.3", terms__auxiliary__smoothing=0.2, terms__auxiliary__weight=1.0),
+    *rows("1.3", terms__pair__weighting="triplets"),
+]
+ADVERSARY = [
+    *rows("4.4", adversary__smoothing=0.15, adversary__dropout=0.1, adversary__weight=0.5),
+    *rows("4.4", adversary__threshold=1.5, adversary__updated="epoch"),
+    *rows("10", adversary__hidden=512, adversary__steered_by="plain_loss"),
+]
+SOFT = [*rows("4.4", adversary__method="soft"), *ADVERSARY]
+ADAPTIVE = [*rows("4.4", adversary__method="adaptive"), *ADVERSARY]
+PROTOCOL_003 = [
+    *rows("4.2", space__encoder=OTHER),
+    *rows("4.5", optimiser__name="Adam", optimiser__rate=1e-3, optimiser__epsilon=0.01),
+    *rows("4.5", optimiser__weight_decay=1e-4, schedule__name="constant", select_on="test"),
+    *rows("4.5", augment=["RandomCrop", "Flip"], clip=None),
+    *rows("10", epochs=25),
+]
+LOSSES_003 = {
+    "triplet": [
+        *rows("4.3", terms__triplet__loss="triplet", terms__triplet__miner="semi_hard"),
+        *rows("4.3", terms__triplet__margin=0.01, terms__triplet__mining={"margin": 0.01}),
+        *rows("4.3", space__similarity={"name": "Euclidean", "normalise": True}),
+        *rows("4.5", batches__sampler="Shuffled"),
+    ],
+    "angular": [
+        *rows("4.3", terms__angular__loss="angular", terms__angular__alpha=45.0),
+        *rows("4.3", terms__angular__miner="one_pair"),
+        *rows("10", terms=["angular"], space__similarity={"name": "Cosine"}),
+        *rows("4.5", batches__sampler="Shuffled"),
+    ],
+    "proxy-nca": [
+        *rows("4.3", terms__proxies__loss="proxy_nca", terms__proxies__smoothing=0.1),
+        *rows("4.3", space__similarity__scale={"name": "FixedScale", "value": 9.0}),
+        *rows("4.5", optimiser__rates__prototypes=0.01, batches__sampler="Shuffled", batches__size=64),
+    ],
+}
+EXTENSIONS_003 = {
+    "": rows("4.3", penalties={}, adversary=None),
+    "-energy": rows("10", penalties__energy__penalty="energy_confusion", penalties__energy__weight=0.1),
+    "-soft-adv": SOFT,
+    "-adapt-adv": ADAPTIVE,
+}
+RETRIEVAL_BOTH = rows("1.6", start=OTHER, epochs=OTHER, select_on="test", clip=10.0, space__encoder=OTHER)
+TUPLES_001 = rows("2.5", batches__sampler="Tuples", batches__tuples=24, batches__size=5)
+NOAM = rows("2.4", schedule__name="inverse-square-root", schedule__warmup=2000, optimiser__nesterov=True)
+SPEAKERS_BOTH = [
+    *rows("2.5", optimiser__rate=1.5, optimiser__momentum=0.95, optimiser__weight_decay=1e-3, clip=10.0),
+    *NOAM,
+    *TUPLES_001,
+    *rows("2.5", epochs=OTHER, terms__pair__weighting="triplets"),
+]
+SYSTEM_000 = [*SIMILARITY_000[:2], *rows("1.3", terms__class__smoothing=0.2, terms__pair__smoothing=0.1)]
+SYSTEM_000 += rows("1.1", terms__auxiliary__margin=0.35)
+FEW_SHOT_002 = [
+    *rows("3.3.2", batches__way=5, batches__shot=1, batches__queries=16, batches__steps=100, epochs=600),
+    *rows("3.3.2", optimiser__name="Adam", optimiser__rate=1e-3, schedule__name="constant"),
+]
+PROXIES_002 = [
+    *rows("3.4.3", optimiser__name="Adam", optimiser__rate=1e-4, optimiser__weight_decay=0.0, epochs=50),
+    *rows("3.4.3", batches__sampler="Shuffled", batches__size=32, augment=["Affine", "Flip"]),
+    *rows("3.4.3", space__encoder=OTHER),
+]
+
+AVERAGED = rows("3.4.4", space__prototypes__name="EMAProxies", space__prototypes__rate=0.001)
+
+#: What the documents have, by the name of the recipe.
+DOCUMENTS = {
+    "verification": [
+        *CIFAR_001,
+        *PAIRS_001,
+        *rows("2.5", space__similarity={"name": "PairsNetwork", "hidden": 350, "depth": 3, "dropout": 0.2}),
+        *rows("2.5", optimiser__weight_decay=1e-3),
+        *rows("2.4", watch="eer best"),
+    ],
+    "triplet": [
+        *CIFAR_001,
+        *rows("2.5", optimiser__weight_decay=1e-4, terms__auxiliary__loss="additive_margin"),
+        *rows("2.5", terms__triplet__miner="hardest", terms__triplet__order="one"),
+        *rows("10", terms__triplet__margin=0.3, penalties__spread__weight=0.1),
+        *rows("1.1", space__auxiliary__similarity=AM),
+    ],
+    "prototypical": [
+        *SIMILARITY_000,
+        *rows("1.3", terms__pair__smoothing=0.1),
+        *rows("1.6", space__encoder=OTHER, space__standardise="channels", batches__size=64, epochs=500),
+        *rows("1.6", optimiser__name="SGD", optimiser__rate=0.1, optimiser__momentum=0.9, clip=None),
+        *rows("1.6", optimiser__weight_decay=5e-4, schedule__name="multi-step", schedule__factor=0.1),
+        *rows("1.6", schedule__milestones=[10, 150, 250, 350]),
+        *rows("1.6", augment=["RandAugment", "PadAndCrop", "Flip", "AdditiveNoise"]),
+    ],
+    "prototypical-retrieval": [
+        *SIMILARITY_000,
+        *RETRIEVAL_BOTH,
+        *rows("1.3", terms__pair__smoothing=0.2),
+        *rows("1.6", optimiser__name="Adam", optimiser__rate=1e-4, optimiser__weight_decay=1e-4),
+        *rows("1.6", schedule__name="multi-step", schedule__milestones=[20, 50, 120], optimiser__rates={}),
+        *rows("1.6", batches__sampler="Tuples", batches__tuples=64, batches__size=5),
+        *rows("1.6", augment=["RandAugment", "RandomResizedCrop", "Flip", "AdditiveNoise"]),
+    ],
+    "verification-retrieval": [
+        *PAIRS_001,
+        *RETRIEVAL_BOTH,
+        *TUPLES_001,
+        *NOAM,
+        *rows("2.3", terms__auxiliary__margin=0.4),
+        *rows("2.5", space__similarity={"name": "PairsNetwork", "hidden": 256, "depth": 5, "dropout": 0.1}),
+        *rows("2.5", optimiser__rate=1.0, optimiser__name="SGD"),
+        *rows(
+            "2.5",
+            augment=["RandomResizedCrop", "Flip", "Rotation", "Perspective", "Greyscale", "GaussianNoise"],
+        ),
+    ],
+    **{
+        f"unseen-{loss}{extension}": [*PROTOCOL_003, *LOSSES_003[loss], *EXTENSIONS_003[extension]]
+        for loss in LOSSES_003
+        for extension in EXTENSIONS_003
+    },
+    **{f"{by}-softmax": FEW_SHOT_002 for by in ("proto", "nearest")},
+    **{
+        f"{by}-dr": [*FEW_SHOT_002, *rows("3.3.1", space__similarity__scale__initial=pytest.approx(7.389056))]
+        for by in ("proto", "nearest")
+    },
+    **{name: [*PROXIES_002, *(AVERAGED if "-ema" in name else [])] for name in PROXIES},
+    "siamese": [
+        *rows("3.2", optimiser__name="SGD", optimiser__rate=0.01, optimiser__momentum=0.9, epochs=30),
+        *rows("3.2", batches__triplets=20, batches__steps=5000, terms__triplet__margin=1.0),
+        *rows("3.2", terms__triplet__later=[{"after": 20, "margin": 1.3}, {"after": 30, "margin": 1.5}]),
+        *rows("3.2", space__encoder=OTHER, terms__triplet__miner=OTHER),
+        *rows("3.2", schedule__factor=0.9, schedule__milestones=list(range(1, 30))),
+    ],
+    "speaker": [
+        *SPEAKERS_BOTH,
+        *rows("2.5", space__similarity={"name": "PairsNetwork", "hidden": 256, "depth": 4, "dropout": 0.1}),
+        *rows("2.5", terms__auxiliary__margin=0.35, terms__auxiliary__smoothing=0.1),
+        *rows("2.3", terms__pair__smoothing=0.05, terms__pair__total="mean"),
+        *rows("2.6", space__auxiliary__projection=OTHER),
+    ],
+    "speaker-alone": [*SPEAKERS_BOTH, *rows("2.3", terms__pair__smoothing=0.05, terms__pair__total="mean")],
+    "speaker-prototypical": [*SPEAKERS_BOTH, *SYSTEM_000],
+}
+#: The function whose docstring lists what differs, where several recipes share one.
+SHARED = {
+    **dict.fromkeys(UNSEEN, recipes.unseen),
+    **dict.fromkeys(RETRIEVAL, recipes.retrieval),
+    **dict.fromkeys(FEW_SHOT, recipes.few_shot),
+    **dict.fromkeys(PROXIES, recipes.proxies),
+    **dict.fromkeys(SPEAKERS, recipes.speakers),
+}
+#: Recipes without a document: the house recipe, and classifiers in other spaces.
+OWN = {"house", "euclidean", "poincare"}
+SHAPE = (3, 256, 256)
+
+
+def value_at(run, path):
+    """A setting of a run by its path; augmentations and terms by their names. None where there is none."""
+    value = run.to_dict()
+    if path in ("augment", "terms"):
+        return [part["name"] if path == "augment" else part for part in value[path]]
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            return None
+        value = value[key]
+    return value
+
+
+def differences(name):
+    """The paths of a recipe's settings that are not the document's."""
+    run = recipes.RECIPES[name](SHAPE)
+    return {row.path for row in DOCUMENTS[name] if value_at(run, row.path) != row.value}
+
+
+def listed(function):
+    """The paths that a docstring lists after "Differs from the paper", each in double backticks."""
+    _, _, after = (function.__doc__ or "").partition("Differs from the paper")
+    heads = re.findall(r"^ *- ((?:``[\w.]+``(?:, )?)+):", after, re.MULTILINE)
+    return {path for head in heads for path in re.findall(r"``([\w.]+)``", head)}
+
+
+def covers(path, names):
+    """Whether a path, or a table that it is in, is among the names."""
+    return any(path == name or path.startswith(f"{name}.") for name in names)
+
+
+def test_every_recipe_has_its_document():
+    assert DOCUMENTS.keys() | OWN == recipes.RECIPES.keys()
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_a_setting_that_is_not_the_documents_is_listed_with_its_reason(name):
+    names = listed(SHARED.get(name, recipes.RECIPES[name]))
+    undeclared = {path for path in differences(name) if not covers(path, names)}
+    assert not undeclared, f"{name} differs from its document in {sorted(undeclared)}"
+
+
+@pytest.mark.parametrize(
+    "function", dict.fromkeys(SHARED.get(name, recipes.RECIPES[name]) for name in DOCUMENTS)
+)
+def test_what_is_listed_differs(function):
+    """A list that is older than the settings would excuse what nobody meant."""
+    names = [name for name in DOCUMENTS if SHARED.get(name, recipes.RECIPES[name]) is function]
+    differing = {path for name in names for path in differences(name)}
+    stale = {path for path in listed(function) if not any(covers(other, {path}) for other in differing)}
+    assert not stale, f"{function.__name__} lists {sorted(stale)}, which is as in the document"
+
+
+def test_an_undeclared_difference_is_seen(monkeypatch):
+    monkeypatch.setitem(DOCUMENTS, "verification", rows("2.5", optimiser__momentum=0.5, epochs=600))
+    assert differences("verification") == {"optimiser.momentum", "epochs"}
+    assert "epochs" in listed(recipes.verification)
+    with pytest.raises(AssertionError, match=r"in \['optimiser.momentum'\]"):
+        test_a_setting_that_is_not_the_documents_is_listed_with_its_reason("verification")
