@@ -29,8 +29,8 @@ from samekind.portable.reading import Reader, item_shape, padded, reader_of
 from samekind.portable.scores import Score, pooled, sigmoid, softmax
 from samekind.portable.sessions import Session
 
-#: An encoder takes items of at most so many numbers at a time, one item at least: its layers then stay near the
-#: cache, as in `samekind.inference.embed`.
+#: An encoder takes items of at most so many numbers at a time, one item at least: its layers then stay near
+#: the cache, as in `samekind.inference.embed`.
 NUMBERS = 400_000
 
 
