@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import export as benchmark
 
+ROOT = Path(__file__).resolve().parents[1]
 RESULTS = sorted((ROOT / "results" / "export").glob("*.json"))
 
 

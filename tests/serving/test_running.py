@@ -1,6 +1,7 @@
 """The server as a process: what it acknowledged survives kill -9, and it says no secret."""
 
 import signal
+import socket
 import threading
 
 import httpx
@@ -77,7 +78,7 @@ def test_only_this_machine_is_loopback():
 
 def test_a_port_that_is_taken_is_said():
     first = listening("127.0.0.1", 0)
-    first.listen()
+    assert first.proto == socket.IPPROTO_TCP  # else every answer waits for 40 ms
     with pytest.raises(SettingError, match="choose another --port"):
         listening("127.0.0.1", first.getsockname()[1])
     first.close()

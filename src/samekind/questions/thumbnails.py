@@ -43,10 +43,10 @@ def has_thumbnail(id: str, metadata: Metadata, reader: Reader) -> bool:
 
 def thumbnail_of(id: str, metadata: Metadata, reader: Reader) -> bytes | None:
     """The picture that is kept with an item of a gallery, or that of its file; None if there is neither."""
-    kept: Any = metadata.get(KEPT)
-    if isinstance(kept, str):
+    text: Any = metadata.get(KEPT)
+    if isinstance(text, str):
         try:
-            return base64.b64decode(kept, validate=True)
+            return base64.b64decode(text, validate=True)
         except ValueError:
             return None
     path = _file_of(id, metadata, reader)

@@ -8,3 +8,8 @@ Requests are read and decoded side by side. One thread owns the device: it embed
 that have arrived together, and then answers each (`device.Device`). An answer about a change, such as an
 enrolment, is given once the change is on the disk.
 """
+
+from samekind.serving.engine import Engine
+from samekind.serving.settings import Limits, ServerSettings
+
+__all__ = ["Engine", "Limits", "ServerSettings"]

@@ -54,8 +54,15 @@ class NoSettings(BaseModel):
 
 def asking(server: Server) -> APIRouter:
     """The routes that ask about items; all of them need the role read."""
-    router, engine, device = APIRouter(tags=["ask"]), server.engine, server.device
+    router = APIRouter(tags=["ask"])
+    for add in (_embed, _compare, _classify, _search, _attention):
+        add(router, server)
+    return router
+
+
+def _embed(router: APIRouter, server: Server) -> None:
     reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    device = server.device
 
     @router.post(
         "/embed",
@@ -70,6 +77,11 @@ def asking(server: Server) -> APIRouter:
         z = await device.ask(finite, items)
         rows = [{"id": id, "embedding": row} for id, row in zip(ids, z.tolist(), strict=True)]
         return JSONResponse({"items": rows, "dimension": z.shape[1]})
+
+
+def _compare(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
 
     @router.post(
         "/compare",
@@ -90,6 +102,11 @@ def asking(server: Server) -> APIRouter:
 
         return JSONResponse(await device.ask(work, items))
 
+
+def _classify(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
+
     @router.post(
         "/classify",
         summary="Which class is it, or none of these?",
@@ -109,6 +126,11 @@ def asking(server: Server) -> APIRouter:
 
         return JSONResponse(await device.ask(work, items))
 
+
+def _search(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
+
     @router.post(
         "/search",
         summary="What is most like this?",
@@ -123,6 +145,11 @@ def asking(server: Server) -> APIRouter:
             ids, finite(z), k=settings.k, kind=settings.kind
         )
         return JSONResponse(await device.ask(work, items))
+
+
+def _attention(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
 
     @router.post(
         "/attention",
@@ -140,8 +167,6 @@ def asking(server: Server) -> APIRouter:
         drawing = await device.ask(lambda _: engine.attention(items[0]))
         png = await run_in_threadpool(drawing.draw)
         return Response(png, media_type="image/png", headers={"X-Class": quote(drawing.name)})
-
-    return router
 
 
 def finite(z: Vectors) -> Vectors:

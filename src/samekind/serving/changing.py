@@ -62,9 +62,15 @@ class DecideSettings(BaseModel):
 
 def changing(server: Server) -> APIRouter:
     """The routes that change what the space knows."""
-    router, engine, device, audit = APIRouter(tags=["change"]), server.engine, server.device, server.audit
+    router = APIRouter(tags=["change"])
+    for add in (_enroll, _rename, _remove, _decide):
+        add(router, server)
+    return router
+
+
+def _enroll(router: APIRouter, server: Server) -> None:
     enroller = Annotated[Caller, Depends(server.access.asks("enrol"))]
-    admin = Annotated[Caller, Depends(server.access.asks("admin"))]
+    engine, device, audit = server.engine, server.device, server.audit
 
     @router.post(
         "/enroll",
@@ -89,6 +95,11 @@ def changing(server: Server) -> APIRouter:
 
         return JSONResponse(await device.ask(work, items))
 
+
+def _rename(router: APIRouter, server: Server) -> None:
+    admin = Annotated[Caller, Depends(server.access.asks("admin"))]
+    engine, device, audit = server.engine, server.device, server.audit
+
     @router.patch(
         "/classes",
         summary="Rename a class",
@@ -104,6 +115,11 @@ def changing(server: Server) -> APIRouter:
             return answer
 
         return JSONResponse(await device.ask(work))
+
+
+def _remove(router: APIRouter, server: Server) -> None:
+    admin = Annotated[Caller, Depends(server.access.asks("admin"))]
+    engine, device, audit = server.engine, server.device, server.audit
 
     @router.delete(
         "/classes",
@@ -122,6 +138,11 @@ def changing(server: Server) -> APIRouter:
 
         return JSONResponse(await device.ask(work))
 
+
+def _decide(router: APIRouter, server: Server) -> None:
+    admin = Annotated[Caller, Depends(server.access.asks("admin"))]
+    engine, device, audit = server.engine, server.device, server.audit
+
     @router.put(
         "/decision",
         summary="Make a threshold the decision of the space",
@@ -138,5 +159,3 @@ def changing(server: Server) -> APIRouter:
             return answer
 
         return JSONResponse(await device.ask(work))
-
-    return router

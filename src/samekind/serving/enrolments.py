@@ -14,6 +14,7 @@ import time
 import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,11 +80,15 @@ class Enrolments:
 
     def enroll(self, name: str, z: Tensor, *, replace: bool, under: str | None) -> None:
         """Keep the examples of a class. Raises Refusal if it is there already, unless it is replaced."""
-        old = self.changes.enrolled.get(name)
-        self._add(name, z.cpu(), under=under, replace=replace, was=None)
+        old, z = self.changes.enrolled.get(name), z.detach().cpu()
+        added = self._add(name, z, under=under, replace=replace, was=None)
         if old is not None:
             self._forget(old.ids[len(z) :])
-        self._done()
+        if self.shared:
+            self._done()
+        else:  # nobody else has changed anything, so that it need not be read again
+            others = {key: one for key, one in self.changes.enrolled.items() if key != name}
+            self.changes = replaced(self.changes, enrolled={**others, name: added})
 
     def rename(self, name: str, to: str, *, trained: str | None) -> None:
         """Call a class by another name; ``trained`` is its name in the saved space, if it is there."""
@@ -107,10 +112,13 @@ class Enrolments:
         """Give back files and connections."""
         self._index.close()
 
-    def _add(self, name: str, z: Tensor, *, under: str | None, replace: bool, was: Any) -> None:
+    def _add(self, name: str, z: Tensor, *, under: str | None, replace: bool, was: Any) -> EnrolledClass:
         enrolment, now = uuid.uuid4().hex, time.time()
         entry = {"class": name, "enrolment": enrolment, "time": now, "under": under, "was": was}
-        ids = [f"example:{name}#{place}" for place in range(len(z))]
+        added = EnrolledClass(
+            name, z, under, now, enrolment, tuple(f"example:{name}#{place}" for place in range(len(z)))
+        )
+        ids = list(added.ids)
         entries: list[dict[str, Any]] = [{**entry, "place": place} for place in range(len(z))]
         if replace:  # the mark goes with it, in one step
             ids, z = [*ids, VERSION], torch.cat([z, torch.zeros(1, self._index.dimension)])
@@ -123,6 +131,7 @@ class Enrolments:
                     409, f'the class "{name}" is already there; ask to replace it, or choose another name'
                 ) from error
             raise
+        return added
 
     def _note(self, name: str, to: str | None) -> None:
         """Note that a class of the saved space has another name, or is no more."""

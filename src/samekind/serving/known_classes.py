@@ -47,16 +47,12 @@ class KnownClasses:
         if name in self._space.classes and not replace:
             raise _taken(name)
         # First where it can be undone: what is refused here must not be kept.
-        before = {part: copy.copy(getattr(self._space, part)) for part in ("tree", "enrolled")}
-        prototypes = copy.deepcopy(self._space.prototypes)
         answer = enroll(self._space, name, items, replace=replace, under=under)
         try:
             self._enrolments.enroll(name, items.z, replace=replace, under=answer.under)
         except BaseException:
-            self._space.prototypes = prototypes
-            for part, value in before.items():
-                setattr(self._space, part, value)
-            self.refresh(now=True)
+            self._enrolments.refresh()
+            self._apply()
             raise
         return answer
 

@@ -46,13 +46,15 @@ class Map:
 
 def looking(server: Server) -> APIRouter:
     """The routes that look at the space; all of them need the role read."""
-    router, engine, device, gallery = (
-        APIRouter(tags=["look"]),
-        server.engine,
-        server.device,
-        Map(server.engine),
-    )
+    router = APIRouter(tags=["look"])
+    for add in (_info, _classes, _tree, _positions, _thumbnail, _tradeoff, _measures, _metrics):
+        add(router, server)
+    return router
+
+
+def _info(router: APIRouter, server: Server) -> None:
     reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
 
     @router.get("/info", summary="What the space is and knows", responses=responses(description.INFO, 503))
     async def info(caller: reader) -> Response:
@@ -61,17 +63,37 @@ def looking(server: Server) -> APIRouter:
         about = {"endings": endings, "version": __version__, "role": caller.role}
         return JSONResponse({**plain(answer), **about, "limits": server.limits.to_json()})
 
+
+def _classes(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
+
     @router.get("/classes", summary="The known classes", responses=responses(description.CLASSES, 503))
     async def classes(_: reader) -> Response:
         return JSONResponse(await device.ask(lambda _: engine.classes()))
+
+
+def _tree(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
 
     @router.get("/tree", summary="The tree of the classes", responses=responses(description.TREE, 404, 503))
     async def tree(_: reader) -> Response:
         return JSONResponse(plain(await device.ask(lambda _: engine.tree())))
 
+
+def _positions(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    gallery = Map(server.engine)
+
     @router.get("/map", summary="The map of the gallery", responses=responses(description.MAP, 404, 503))
     async def positions(_: reader) -> Response:
         return Response(await gallery.content(), media_type="application/json")
+
+
+def _thumbnail(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine = server.engine
 
     @router.get(
         "/items/thumbnail",
@@ -87,6 +109,11 @@ def looking(server: Server) -> APIRouter:
             raise Refusal(404, "there is no picture of this item")
         return Response(png, media_type="image/png", headers=STAYS)
 
+
+def _tradeoff(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine, device = server.engine, server.device
+
     @router.get(
         "/tradeoff",
         summary="False accepts and rejects over thresholds",
@@ -95,9 +122,18 @@ def looking(server: Server) -> APIRouter:
     async def tradeoff(_: reader, kind: Annotated[str | None, Query(max_length=100)] = None) -> Response:
         return JSONResponse(plain(await device.ask(lambda _: engine.tradeoff(kind=kind))))
 
+
+def _measures(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
+    engine = server.engine
+
     @router.get("/measures", summary="The measures of the run", responses=responses({"rows": []}, 404))
     async def measures(_: reader) -> Response:
         return JSONResponse(plain(await run_in_threadpool(engine.measures)))
+
+
+def _metrics(router: APIRouter, server: Server) -> None:
+    reader = Annotated[Caller, Depends(server.access.asks("read"))]
 
     @router.get(
         "/metrics",
@@ -106,5 +142,3 @@ def looking(server: Server) -> APIRouter:
     )
     async def metrics(_: reader) -> Response:
         return Response(server.metrics.text(), media_type=CONTENT_TYPE)
-
-    return router

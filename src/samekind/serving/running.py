@@ -20,7 +20,8 @@ def is_loopback(host: str) -> bool:
 def listening(host: str, port: int) -> socket.socket:
     """A socket that listens; a port of 0 is any free one. Raises SettingError where that is not possible."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    opened = socket.socket(family, socket.SOCK_STREAM)
+    # By its number: only sockets that say TCP send small answers at once, without waiting for more.
+    opened = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind((host, port))

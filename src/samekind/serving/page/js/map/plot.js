@@ -47,11 +47,10 @@ export class Plot {
 
   // null shows every point.
   async only(places) {
+    this.plot.deselect({ preventEvent: true });
     if (places === null) await this.plot.unfilter();
     else await this.plot.filter(places);
   }
-
-  choose(places) { this.plot.select(places, { preventEvent: true }); }
 
   async look(places) {
     if (places.length) await this.plot.zoomToPoints(places, { padding: places.length === 1 ? 8 : 0.3, transition: this.moving });

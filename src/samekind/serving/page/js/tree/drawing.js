@@ -1,7 +1,7 @@
 // The tree as a drawing that opens and closes, by mouse and by keys (the pattern "tree view" of WAI-ARIA).
 
 import { replace, svg } from "../dom.js";
-import { closeDeep, everything, place, prepared, rowsOf } from "./layout.js";
+import { closeDeep, everything, nameByMembers, place, prepared, rowsOf } from "./layout.js";
 
 const ROW = 26;
 const WIDEST = 600; // the branches, on a wide screen
@@ -10,8 +10,10 @@ const LETTER = 7.6; // the width of one, about
 const MOST_ROWS = 60;
 
 export class TreeDrawing {
-  constructor(nodes) {
+  // named: whether groups have names of their own; else they are called by their members.
+  constructor(nodes, named) {
     this.root = prepared(nodes);
+    if (!named) nameByMembers(this.root);
     closeDeep(this.root, MOST_ROWS);
     this.current = this.root;
     this.element = svg("svg", { class: "tree-drawing", role: "tree", "aria-label": "Tree of the classes" });
@@ -57,7 +59,7 @@ export class TreeDrawing {
     return svg("g", {
       role: "treeitem", tabindex: node === this.current ? 0 : -1, "data-node": everythingIndex(this.root, node),
       "aria-level": node.depth + 1, "aria-expanded": group ? String(node.open) : null,
-      "aria-label": group ? `${node.name || "Group"}, ${node.leaves} classes` : node.name,
+      "aria-label": group ? `${node.name}, ${node.leaves} classes` : node.name,
       "aria-selected": String(node === this.current), onclick: () => this.choose(node, true),
     },
       svg("rect", { class: "target", x: x - 10, y: y - 11, width: named ? 30 + LETTER * words(node).length : 20, height: 22, rx: 6 }),
@@ -93,6 +95,6 @@ export class TreeDrawing {
   }
 }
 
-const words = (node) => (node.children.length ? `${node.name || "group"} (${node.leaves})` : node.name);
+const words = (node) => (node.children.length ? `${node.name} (${node.leaves})` : node.name);
 
 const everythingIndex = (root, node) => everything(root).indexOf(node);

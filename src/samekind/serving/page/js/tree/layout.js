@@ -8,6 +8,12 @@ export function prepared(node, parent = null, depth = 0) {
   return own;
 }
 
+// "Latin/02 …" for a group without a name: its first class.
+export function nameByMembers(node) {
+  for (const child of node.children) nameByMembers(child);
+  if (node.children.length) node.name = `${node.children[0].name.replace(/ …$/, "")} …`;
+}
+
 export const everything = (node) => [node, ...node.children.flatMap(everything)];
 
 export const visible = (node) => [node, ...(node.open ? node.children.flatMap(visible) : [])];

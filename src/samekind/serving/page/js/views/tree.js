@@ -22,7 +22,7 @@ function make(space) {
 
 async function drawn() {
   const { nodes, known, newick } = await call("/tree");
-  const drawing = new TreeDrawing(nodes);
+  const drawing = new TreeDrawing(nodes, known);
   const file = element("a", { class: "button", download: "classes.nwk", href: URL.createObjectURL(new Blob([newick])) }, "Save as Newick");
   return [
     note(known ? "This tree came with the space." : "This tree is made of the distances between the classes."),
