@@ -197,7 +197,7 @@ def called(arguments: list[str], folder: Path) -> tuple[object, str]:
 
 
 def make_targets() -> set[str]:
-    return set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 def run_page(text: str, folder: Path, page: str = "page.md") -> dict[str, object]:

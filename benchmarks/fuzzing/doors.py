@@ -17,6 +17,7 @@ from samekind.data.media import ArrayReader, ImageReader, SoundReader, TableRead
 from samekind.data.trial_lists import read_trial_list
 from samekind.errors import SamekindError
 from samekind.index import open_index
+from samekind.portable import PortableSpace
 from samekind.questions.galleries import open_gallery
 from samekind.questions.index import add_to_index, index_info
 from samekind.questions.info import info
@@ -74,6 +75,20 @@ def use_space(folder: Path) -> None:
             for kind in space.kinds:
                 space.scorer(kind).score_all(z, z)
     space.save(folder / "again")
+
+
+def use_export(folder: Path) -> None:
+    space = PortableSpace.open(folder)
+    z = space.embed([np.zeros(3, np.float32), np.ones(3, np.float32)])
+    space.identify(z)
+    space.compare(z)
+    for kind in space.kinds:
+        space.score(z, z, kind=kind)
+    if space.gallery is not None:
+        space.gallery.search(z, 3, kind="cosine", score=space.scores["similarity"])
+    space.enrolments.enroll("somebody new", z, replace=True)
+    space.close()
+    PortableSpace.open(folder).classify(z)
 
 
 def use_run(folder: Path) -> None:
@@ -168,6 +183,7 @@ DOORS = {
     "index": Door(inputs.indexes, use_index),
     "gallery": Door(inputs.galleries, use_gallery),
     "space": Door(inputs.spaces, use_space),
+    "export": Door(inputs.exports, use_export),
     "run": Door(inputs.runs, use_run),
     "arrays": Door(inputs.arrays, use_data),
     "zip": Door(inputs.archives, use_data),

@@ -23,10 +23,13 @@ from samekind.decisions.balance import Balance
 from samekind.decisions.choices import Choices
 from samekind.decisions.ladder import Ladder, Rung
 from samekind.encoders import MLP, SmallConvnet
+from samekind.exporting import export_contents, write_export
+from samekind.exporting.writing import GalleryItems
 from samekind.index import Exact, Faiss, space_fingerprint
 from samekind.index.mapped import similarity_fingerprint
 from samekind.inference.distil import QueryMap
 from samekind.inference.shortlist import Shortlist, keep_shortlist
+from samekind.portable import PortableSpace
 from samekind.prototypes import LearnedProxies, RunningAverages, SupportMeans
 from samekind.similarities import Cosine, Dot, Neighbourhood, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
@@ -123,6 +126,24 @@ def spaces() -> list[Files]:
         with folder_of({}) as folder:
             space.save(folder / "space")
             folders.append(files_in(folder / "space"))
+    return folders
+
+
+@cache
+def exports() -> list[Files]:
+    """An exported space with a gallery, as it was written, and after a class was enrolled."""
+    folders = []
+    with folder_of(spaces()[3]) as folder:
+        contents = export_contents(
+            MetricSpace.load(folder), name="rich", gallery=GalleryItems(torch.eye(4), "abcd", "xyxy")
+        )
+        write_export(contents, folder / "export", lambda _: None)
+        folders.append(files_in(folder / "export"))
+        portable = PortableSpace.open(folder / "export")
+        portable.enrolments.enroll("z", torch.ones(2, 4).numpy(), replace=False)
+        portable.enrolments.rename("x", "w")
+        portable.close()
+        folders.append(files_in(folder / "export"))
     return folders
 
 

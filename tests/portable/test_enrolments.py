@@ -78,6 +78,22 @@ def test_what_was_cut_off_is_dropped_and_damage_is_refused(tmp_path):
         opened(tmp_path)
 
 
+def test_a_disk_that_takes_nothing_is_named_and_nothing_changes(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    with pytest.raises(SpaceError, match="classes cannot be enrolled: state may not be written to"):
+        opened(tmp_path / "file" / "state").enroll("b", examples(), replace=False)
+    changes = opened(tmp_path)
+    changes.enroll("b", examples(), replace=False)
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(changes._journal, "append", full)
+    with pytest.raises(SpaceError, match="No space left"):
+        changes.enroll("c", examples(), replace=False)
+    assert changes.classes.names == ("a", "b")
+
+
 KILLED = """
 import os, sys
 import numpy as np

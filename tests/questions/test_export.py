@@ -1,6 +1,7 @@
 """A space as files: what the question tells, and what it refuses."""
 
 import copy
+import importlib
 import json
 
 import pytest
@@ -12,7 +13,6 @@ from samekind.exporting import latency
 from samekind.index import Exact, space_fingerprint
 from samekind.index.mapped import index_fingerprint, stored_dimension
 from samekind.portable import PortableSpace
-from samekind.questions import export as module
 
 pytest.importorskip("onnxscript")
 
@@ -55,7 +55,7 @@ def test_a_difference_leaves_nothing(small_space, tmp_path, monkeypatch):
     def differ(*_):
         raise SpaceError("the export differs from the space")
 
-    monkeypatch.setattr(module, "differences", differ)
+    monkeypatch.setattr(importlib.import_module("samekind.questions.export"), "differences", differ)
     with pytest.raises(SpaceError, match="differs"):
         questions.export(small_space, tmp_path / "out", name="x")
     assert list(tmp_path.iterdir()) == []

@@ -96,7 +96,7 @@ def export_contents(
         dimension=space.prototypes.dimension,
         classes=tuple(space.classes),
         counts=tuple(example_counts(space.prototypes)),
-        pooling=space.prototypes.pooling,
+        pooling=space.prototypes.pooling,  # type: ignore[arg-type]
         pooling_temperature=space.prototypes.temperature,
         kinds=kinds,
         files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},

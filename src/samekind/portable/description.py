@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class FrontEndSettings:
     preemphasis: float
     normalise: Natural
     voice_activity: bool
-    shortest: Positive
+    shortest: Annotated[int, Between(1, 100_000)]
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ class Description:
     dimension: Positive
     classes: tuple[str, ...]
     counts: tuple[Natural, ...]
-    pooling: str
-    pooling_temperature: float
+    pooling: Literal["mean", "max", "soft", "sum"]
+    pooling_temperature: Annotated[float, Between(1e-6)]
     kinds: dict[str, ScoreFiles]
     files: dict[str, str]
     front_end: FrontEndSettings | None = None

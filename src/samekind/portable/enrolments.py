@@ -69,13 +69,17 @@ class Enrolments:
         """
         if self._journal is not None:
             return
-        self._folder.mkdir(parents=True, exist_ok=True)
         try:
+            self._folder.mkdir(parents=True, exist_ok=True)
             self._lock = FolderLock(self._folder, LOCK)
         except LockedError as error:
             raise SpaceError(
                 f"the enrolled classes in {self._folder.name} are being changed by {error}; one server at a "
                 "time enrols classes there"
+            ) from error
+        except OSError as error:
+            raise SpaceError(
+                f"classes cannot be enrolled: {self._folder.name} may not be written to ({error.strerror})"
             ) from error
         if not self._path.exists():
             write_bytes(self._path, journals.START)
@@ -89,7 +93,10 @@ class Enrolments:
         assert self._journal is not None
         parts = [_line(entry), b"" if vector is None else vector.tobytes()]
         after = _applied(self.classes, entry, b"".join(parts[1:]))
-        self._end = self._journal.append(parts, end=self._end)
+        try:
+            self._end = self._journal.append(parts, end=self._end)
+        except OSError as error:
+            raise SpaceError(f"the change cannot be kept on the disk ({error.strerror})") from error
         self.classes = after
         return after
 

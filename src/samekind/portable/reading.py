@@ -10,8 +10,11 @@ from samekind.decoding import pixels, waves
 from samekind.decoding.arrays import as_item
 from samekind.decoding.pictures import PictureForm
 from samekind.decoding.size_plane import size_plane
-from samekind.errors import DataError, PackageError, SpaceError
+from samekind.errors import DataError, SpaceError
 from samekind.plain_files import START, Array, read_npy
+
+#: The longest side of a picture that items are made of.
+LONGEST = 10_000
 
 #: The content of a file, and what a message calls it, to an item.
 Reader = Callable[[bytes, str], Array]
@@ -22,10 +25,7 @@ def reader_of(name: str, arguments: Mapping[str, Any]) -> Reader:
     try:
         match name:
             case "ImageReader":
-                cut_from = arguments.get("cut_from")
-                return _picture_reader(
-                    PictureForm(**{**arguments, "cut_from": None if cut_from is None else tuple(cut_from)})
-                )
+                return _picture_reader(_form(arguments))
             case "SoundReader":
                 return _sound_reader(rate=int(arguments["rate"]), seconds=float(arguments["seconds"]))
             case "VectorReader" | "TableReader" | "ArrayReader":
@@ -36,10 +36,26 @@ def reader_of(name: str, arguments: Mapping[str, Any]) -> Reader:
 
 
 def item_shape(name: str, arguments: Mapping[str, Any]) -> tuple[int, ...]:
-    """The shape of an item of arrays or vectors."""
-    if name == "ArrayReader":
-        return tuple(int(side) for side in arguments["shape"])
-    return (int(arguments["dimension"]) if name == "VectorReader" else len(arguments["columns"]),)
+    """The shape of an item of pictures, arrays or vectors. Raises SpaceError for arguments that give none."""
+    try:
+        match name:
+            case "ImageReader":
+                return _form(arguments).shape
+            case "ArrayReader":
+                return tuple(int(side) for side in arguments["shape"])
+            case "VectorReader":
+                return (int(arguments["dimension"]),)
+        return (len(arguments["columns"]),)
+    except (TypeError, ValueError, KeyError) as error:
+        raise SpaceError(f"this export is damaged: {name} gives no items ({error})") from error
+
+
+def _form(arguments: Mapping[str, Any]) -> PictureForm:
+    cut_from = arguments.get("cut_from")
+    form = PictureForm(**{**arguments, "cut_from": None if cut_from is None else tuple(cut_from)})
+    if form.channels not in pixels.MODES or max(form.brought_to) > LONGEST:
+        raise ValueError(f"pictures of {form.channels} channels, {form.brought_to} pixels")
+    return form
 
 
 def _picture_reader(form: PictureForm) -> Reader:
@@ -61,6 +77,9 @@ def _picture_reader(form: PictureForm) -> Reader:
 
 
 def _sound_reader(*, rate: int, seconds: float) -> Reader:
+    if rate not in (8000, 16000) or not 0.1 <= seconds <= 3600:
+        raise ValueError(f"{seconds} seconds at {rate} samples a second")
+
     def read(content: bytes, name: str) -> Array:
         if content.startswith(START):
             raise DataError(f"cannot read {name}: this space reads sounds; {waves.EXPECTED}")
@@ -89,18 +108,6 @@ def _array(content: bytes, shape: tuple[int, ...], name: str) -> Array:
 
 def _scaled(image: Array) -> Array:
     return image.astype(np.float32) / np.float32(255)
-
-
-def expect_sounds_can_be_read() -> None:
-    """Raise PackageError without the libraries that decode sounds."""
-    try:
-        import soundfile  # noqa: F401
-        import soxr  # noqa: F401
-    except (ImportError, OSError) as error:
-        raise PackageError(
-            f"reading sounds takes soundfile and soxr ({error}); "
-            "install them by pip install 'samekind[speech]'"
-        ) from error
 
 
 def padded(features: Sequence[Array]) -> Array:

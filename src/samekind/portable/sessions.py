@@ -31,12 +31,19 @@ class Session:
         except Exception as error:  # onnxruntime has no common base of its errors
             reason = " ".join(str(error).split())[:300]
             raise SpaceError(f"{name} cannot be opened by onnxruntime: {reason}") from error
+        self._name = name
         self.inputs = [value.name for value in self._session.get_inputs()]
+        #: The shape of the first input, without its first axis; a text where any length is taken.
+        self.shape = tuple(self._session.get_inputs()[0].shape[1:]) if self.inputs else ()
 
     def run(self, *values: Array, output: str | None = None) -> Array:
-        """The one output, or that of a name."""
-        results: list[Any] = self._session.run(
-            None if output is None else [output], dict(zip(self.inputs, values, strict=True))
-        )
+        """The one output, or that of a name. Raises SpaceError for numbers that the graph does not take."""
+        try:
+            results: list[Any] = self._session.run(
+                None if output is None else [output], dict(zip(self.inputs, values, strict=True))
+            )
+        except Exception as error:  # onnxruntime has no common base of its errors
+            reason = " ".join(str(error).split())[:300]
+            raise SpaceError(f"{self._name} does not take these numbers: {reason}") from error
         array: Array = results[0]
         return array

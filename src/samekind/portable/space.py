@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from samekind.decisions import Choices, Decision, Question
+from samekind.decisions import Choices, Decision, Question, Record
 from samekind.errors import DataError, SpaceError, nearest
 from samekind.plain_files import Array
 from samekind.portable.classes import KnownClasses
@@ -25,12 +25,13 @@ from samekind.portable.description import (
 from samekind.portable.enrolments import Enrolments
 from samekind.portable.front_end import FrontEnd
 from samekind.portable.gallery import Gallery, read_gallery
-from samekind.portable.reading import Reader, padded, reader_of
+from samekind.portable.reading import Reader, item_shape, padded, reader_of
 from samekind.portable.scores import Score, pooled, sigmoid, softmax
 from samekind.portable.sessions import Session
 
-#: An encoder takes items of at most so many numbers at a time, one item at least.
-NUMBERS = 2**21
+#: An encoder takes items of at most so many numbers at a time, one item at least: its layers then stay near
+#: the cache, as in `samekind.inference.embed`.
+NUMBERS = 400_000
 
 
 class Classification(NamedTuple):
@@ -92,13 +93,18 @@ class PortableSpace:
             raise SpaceError(f"{folder} is damaged: {PROTOTYPES} holds {vectors.shape}")
         classes = KnownClasses(description.classes, vectors, description.counts, record.enrolled)
         digest = hashlib.sha256((folder / HEADER).read_bytes()).hexdigest()
+        _expect_scores(folder, description, record)
+        encoder = Session(read_file(folder, ENCODER, description), ENCODER)
+        front_end = _front_end(folder, description)
+        if front_end is None and encoder.shape != item_shape(description.reader, description.reading):
+            raise SpaceError(f"{folder} is damaged: its encoder takes items of shape {encoder.shape}")
         fitted = record.temperatures.get("similarity")
         return cls(
             description=description,
-            encoder=Session(read_file(folder, ENCODER, description), ENCODER),
+            encoder=encoder,
             scores={kind: _score(folder, description, files) for kind, files in description.kinds.items()},
             read=reader_of(description.reader, description.reading),
-            front_end=_front_end(folder, description),
+            front_end=front_end,
             gallery=read_gallery(folder, description),
             enrolments=Enrolments(state or folder, digest, classes),
             decisions=record.decisions,
@@ -214,6 +220,16 @@ def _named(decision: Decision | None, name: str, score: float, probability: floa
     return Named(name if accepted else None, known * probability if accepted else 1 - known, score)
 
 
+def _expect_scores(folder: Path, description: Description, record: Record) -> None:
+    """Raise SpaceError if something is decided by a kind of score that is not there."""
+    choices = record.choices
+    named = [*record.decisions, *(() if record.open_set is None else (record.open_set.kind,))]
+    named += [] if choices is None else [choices.pairs, choices.neighbours, choices.classes]
+    for kind in named:
+        if kind not in description.kinds:
+            raise SpaceError(f'{folder} is damaged: it decides by the score "{kind}", which it does not have')
+
+
 def _score(folder: Path, description: Description, files: ScoreFiles) -> Score:
     sessions = [
         None if name is None else Session(read_file(folder, name, description), name)
@@ -229,6 +245,10 @@ def _front_end(folder: Path, description: Description) -> FrontEnd | None:
     window = read_numbers(folder, "window.npy", description, axes=1)
     filters = read_numbers(folder, "filters.npy", description, axes=2)
     cosines = read_numbers(folder, "cosines.npy", description, axes=2)
-    if window.shape != (settings.frame,) or len(filters) != settings.size // 2 + 1:
+    if (
+        window.shape != (settings.frame,)
+        or len(filters) != settings.size // 2 + 1
+        or len(cosines) != filters.shape[1]
+    ):
         raise SpaceError(f"{folder} is damaged: its window or its filters are of another size")
     return FrontEnd(settings, window, filters, cosines)

@@ -20,7 +20,7 @@ from samekind.similarities import Cosine, blocks
 from samekind.similarities.distances import unit_vectors
 
 #: Items that t-SNE places, and how many of them place another item.
-PLACED, PLACING = 3_000, 5
+PLACED, PLACING = 2_000, 5
 #: Nearest items whose labels are compared with an item's own.
 NEIGHBOURS = 10
 #: The most items on a map.

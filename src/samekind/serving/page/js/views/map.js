@@ -18,7 +18,7 @@ function make(space) {
   const { info } = space;
   if (!info.gallery) {
     return { element: nothing("There is no gallery yet", "The map shows the items of a gallery. Make one from a folder, and start the server with it.",
-      "samekind index build SPACE FOLDER --out INDEX\nsamekind serve SPACE --index INDEX") };
+      "samekind index build SPACE FOLDER --out INDEX --thumbnails\nsamekind serve SPACE --index INDEX") };
   }
   const answer = new Answer();
   const sheet = { current: null };

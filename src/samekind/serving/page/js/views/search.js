@@ -29,7 +29,7 @@ function make(space) {
 
 const withoutGallery = () => nothing("There is no gallery yet",
   "A gallery holds the items that are searched. Make one from a folder, and start the server with it.",
-  "samekind index build SPACE FOLDER --out INDEX\nsamekind serve SPACE --index INDEX");
+  "samekind index build SPACE FOLDER --out INDEX --thumbnails\nsamekind serve SPACE --index INDEX");
 
 async function matches(files, k, kind) {
   const result = await call("/search", { method: "POST", query: { k, kind }, form: { files } });
