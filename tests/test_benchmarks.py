@@ -7,6 +7,7 @@ import json
 import math
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -172,6 +173,40 @@ def test_a_claim_is_settled_by_the_whole_interval_or_not_at_all(load, given, fir
     assert claims.in_words(claim, first, second).verdict == verdict
 
 
+def test_all_claims_but_the_primary_one_are_corrected_for_their_number(load):
+    claims, tables, results = load("grids.claims"), load("grids.tables"), load("grids.results")
+    a, b = (claims.Side(name, "similarity") for name in "ab")
+    runs = [made_up("a", seed, 0.50 + 0.01 * seed) for seed in range(3)]
+    runs += [made_up("b", seed, 0.40 + 0.03 * seed) for seed in range(3)]  # 10, 8 and 6 points less
+    claim = claims.Claim("It is more.", "Recall@1", "Recall@1", a, b, better="higher")
+    written = tables.claims_table(results.Results(runs), [claim._replace(primary=True), *[claim] * 3])
+    first, *others = written.splitlines()[2:]
+    assert first.startswith("| **Primary.** It is more.")
+    assert first.endswith("| holds | 0.020 |  | holds |")
+    assert len(others) == 3
+    assert all(other.endswith("| holds | 0.020 | 0.061 | cannot be told |") for other in others)
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict"),
+    [
+        ({}, "holds"),
+        ({"better": "higher", "by": 4.0}, "does not hold"),
+        ({"within": 3.0}, "holds"),
+        ({"within": 1.0}, "does not hold"),
+    ],
+)
+def test_a_p_value_is_below_a_twentieth_where_the_interval_settles_a_claim(load, given, verdict):
+    claims = load("grids.claims")
+    side = claims.Side("any", "similarity")
+    claim = claims.Claim("It is so.", "EER", "EER", side, side, **given)
+    first, second = [1.0, 1.1, 0.9], [3.0, 3.0, 3.0]
+    assert claims.in_words(claim, first, second).verdict == verdict
+    assert claims.p_value(claim, first, second) < 0.05
+    assert claims.p_value(claim, [1.0, 9.0, 1.0], second) > 0.05
+    assert claims.p_value(claim, [1.0], [3.0]) is None
+
+
 def made_up(variant, seed, value, **rest):
     row = {"measure": "Recall@1", "kind": "similarity", "value": value}
     return {"variant": variant, "seed": seed, "rows": [row], **rest}
@@ -234,18 +269,18 @@ def test_every_run_of_a_grid_is_one_and_has_a_name_of_its_own(load, folder, quic
         if experiment.run is not None:
             assert Run.from_dict(experiment.run.to_dict()) == experiment.run
             assert experiment.run.seed == int(experiment.name.rpartition("-")[2])
-            times = 4 if experiment.variant == "prototypical-long" else 1
-            assert experiment.run.epochs == (2 if quick else 7 * times)
+            assert experiment.run.epochs == (2 if quick else 7)
 
 
-def test_the_unseen_grid_has_every_loss_with_every_extension_and_two_seeds(load):
+def test_the_unseen_grid_has_every_loss_with_every_extension_and_three_seeds(load):
     experiments = load("grid", "unseen").grid()
     names = {experiment.name for experiment in experiments}
     for loss in ("triplet", "angular", "proxy-nca"):
         for extension in ("base", "energy", "soft-adv", "adapt-adv"):
-            assert {f"{loss}-{extension}-{seed}" for seed in (0, 1)} <= names
+            assert {f"{loss}-{extension}-{seed}" for seed in (0, 1, 2)} <= names
     runs = {experiment.variant: experiment.run for experiment in experiments if experiment.run is not None}
-    attended = {name for name, run in runs.items() if run.space.encoder.name == "Attended"}
+    shown = {name: run.space.encoder.arguments["encoder"] for name, run in runs.items()}
+    attended = {name for name, network in shown.items() if network["name"] == "Attended"}
     assert {"triplet-attention", "triplet-adapt-adv", "proxy-nca-soft-adv"} <= attended
     assert not {"triplet-base", "triplet-adversary", "proxy-anchor-64"} & attended
     assert runs["triplet-attention"].adversary is None
@@ -276,12 +311,11 @@ def contents_of(experiments, rows):
 
 def test_the_tables_of_unseen_classes_show_every_run(load):
     grid, tables, results = load("grid", "unseen"), load("tables"), load("grids.results")
-    measures = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "kNN accuracy")
+    measures = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "kNN accuracy", "MAP@R")
     rows = [*((measure, "similarity") for measure in measures), ("NMI", "embedding")]
     everything = results.Results(list(contents_of(grid.grid(), rows)))
     written = tables.tables(everything)
     assert "Not run yet" not in written
-    assert "cannot be told from one seed" not in written
     table = written.partition("### Three losses")[2].partition("###")[0]
     assert table.count("| 50.00 ± 0.00 |") >= 12
     assert "| proxy-nca | soft-adv |" in table
@@ -308,10 +342,10 @@ def test_what_a_run_left_is_kept_until_its_result_is_written(load, tmp_path, mon
     sets = Mock(train=[1], validation=[1], unseen=[1])
     stand_ins = {
         "birds": Mock(return_value=sets),
-        "fit": lambda run, sets, *, folder, device: folder.mkdir() or Mock(),
+        "fit": lambda run, sets, *, folder, device, start: folder.mkdir(parents=True) or Mock(),
         "load_checkpoint": Mock(return_value={"states": {"space": {}}}),
         "about": Mock(return_value={"rows": rows}),
-        "chosen_epoch": Mock(return_value={}),
+        "chosen_epoch": Mock(return_value={"epoch": 1}),
         "epochs_in": Mock(return_value=[]),
     }
     for name, stand_in in stand_ins.items():
@@ -320,8 +354,8 @@ def test_what_a_run_left_is_kept_until_its_result_is_written(load, tmp_path, mon
     monkeypatch.setattr(module, "write_text", Mock(side_effect=OSError("no room")))
     with pytest.raises(OSError, match="no room"):
         module.carry_out(experiment, place)
-    assert folder.is_dir()
-    folder.rmdir()
+    assert (folder / "all").is_dir()
+    shutil.rmtree(folder)
     monkeypatch.setattr(module, "write_text", write)
     assert module.carry_out(experiment, place).startswith("Recall@1 50.0")
     assert not folder.exists()
@@ -338,6 +372,7 @@ def test_the_tables_of_birds_show_every_run(load):
     written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
     assert "| ImageNet alone | cosine | 50.00 |" in written
+    assert "| EER |" not in written  # which these runs lack
     assert re.search(r"\| prototypical \| learned \| 50.00 .* \| 7, 7, 7 \|", written)
     assert re.search(r"\| prototypical \| cosine \| 50.00 .* \| 3, 3, 3 \|", written)
     assert "60.1, 72.9" in written
@@ -348,7 +383,16 @@ def test_the_tables_of_the_similarity_show_every_run(load):
     kinds = ("similarity", "cosine", "fused", "auxiliary")
     rows = [
         (name, kind)
-        for name in ("EER", "AUC", "Recall@1", "accuracy", "macro F1", "ECE, uncalibrated")
+        for name in (
+            "EER",
+            "AUC",
+            "Recall@1",
+            "MAP@R",
+            "minDCF at 1%",
+            "accuracy",
+            "macro F1",
+            "ECE, uncalibrated",
+        )
         for kind in kinds
     ]
     breach = {"mean": 0.1, "median": 0.1, "most": 0.1, "cases": 10}
@@ -361,18 +405,24 @@ def test_the_tables_of_the_similarity_show_every_run(load):
         contents.append(content)
     written = tables.tables(results.Results(contents))
     assert "Not run yet" not in written
-    assert "| verification, pairs with a memory | 1 | 50.00 | +0.00 |" in written
-    assert "| 120 | 49,000 | fused | 50.00 | 3.42 | 50.00 | 50.00 |" in written
-    assert "In one and the same training" not in written
-    chosen = next(content for content in contents if content["variant"] == "verification-selected-on-test")
+    assert "| verification | learned | 50.00 ± 0.00 | 3.43 |" in written
+    assert "| **Primary.** The learned score tells pairs better" in written
+    assert written.count("| The same at strict thresholds. | minDCF at 1%") == 2
+
+
+def test_what_the_choice_on_test_images_is_worth_is_said_of_older_runs(load):
+    tables, results = load("tables", "similarity"), load("grids.results")
     errors = [(0.30, 0.20), (0.25, 0.10), (0.20, 0.15)]  # of test and of validation items, epoch by epoch
-    chosen["epochs"] = [
+    content = {"run": {"watch": "eer best"}, "rows": []}
+    content["epochs"] = [
         {"epoch": epoch, "validation": {"eer best": test, "validation eer best": fair}}
         for epoch, (test, fair) in enumerate(errors, start=1)
     ]
-    written = tables.tables(results.Results(contents))
+    runs = results.Results([{**content, "variant": "verification-selected-on-test", "seed": 0}])
+    written = tables.selection_sentence(runs)
     assert "validation chooses epoch 2 and the test images choose epoch 3" in written
     assert "is 25.00 and 20.00." in written
+    assert tables.selection_sentence(results.Results([])) == ""
 
 
 def like_birds(experiment):
@@ -437,9 +487,8 @@ def test_every_row_about_pictures_is_a_command(load, tmp_path, monkeypatch):
     np.savez(tmp_path / "cifar10.npz", inputs=items.inputs, labels=items.labels, parts=np.array(items.parts))
     monkeypatch.chdir(BENCHMARKS.parent)
     opened = module.images(tmp_path, quick=False)
+    expected = prepare(opened, SplitSettings(by="part", fractions=grid.FRACTIONS, seed=1))
     for name, words in commands.items():
-        shares = SplitSettings(by="part", fractions=grid.fractions_of(name), seed=1)
-        expected = prepare(opened, shares)
         out = ["--out", str(tmp_path / "run"), "--seed", "1", "--data", str(tmp_path / "cifar10.npz")]
         run, sets = begins(*words, *out, monkeypatch=monkeypatch)
         assert run == grid.experiment(name, 1), name
@@ -448,7 +497,7 @@ def test_every_row_about_pictures_is_a_command(load, tmp_path, monkeypatch):
 
 
 def test_every_row_about_birds_is_a_command(load, tmp_path, monkeypatch):
-    grid, birds = load("grid", "birds"), load("grids.birds")
+    grid = load("grid", "birds")
     commands = commands_in(load("tables").tables(load("grids.results").Results([])))
     assert commands.keys() == grid.VARIANTS.keys()
     an_archive(tmp_path / "cub200.zip", classes=44, items=2, side=8)
@@ -457,36 +506,39 @@ def test_every_row_about_birds_is_a_command(load, tmp_path, monkeypatch):
         out = ["--out", str(tmp_path / "run"), "--seed", "1", "--data", str(tmp_path / "cub200.zip")]
         run, sets = begins(*words, *out, monkeypatch=monkeypatch)
         assert run == grid.experiment(name, 1).run, name
-        assert sets.train.inputs.shape == (4, 3, 224, 224)
-    # The classes are divided, and the pictures cut, as in the grid.
-    monkeypatch.setattr(birds.os, "cpu_count", lambda: 1)
-    place = load("grids.running").Place(tmp_path, tmp_path, tmp_path, "cpu", 0.0, False, tmp_path / "cache")
-    birds.make_ready([grid.experiment("untrained", 0)], place)
-    expected = birds.birds(place, size=grid.SIZE, seed=1)
-    for part in ("train", "validation", "unseen"):
-        assert getattr(sets, part).classes == getattr(expected, part).classes
-        assert torch.equal(getattr(sets, part).inputs[:], getattr(expected, part).inputs)
+        assert sets.train.inputs.shape == (4, 3, 256, 256)
 
 
-@pytest.mark.parametrize("folder", ["similarity", "birds", "characters"])
+@pytest.mark.parametrize("folder", ["similarity", "birds", "characters", "unseen"])
 def test_what_was_run_is_what_the_grid_has(load, folder):
+    """Runs with older settings are apart, and can still be read."""
     runs = {experiment.name: experiment.run for experiment in load("grid", folder).grid()}
-    paths = sorted((BENCHMARKS.parent / "results" / folder).glob("*-[0-9].json"))
-    assert paths
-    for path in paths:
+    results = BENCHMARKS.parent / "results" / folder
+    for path in results.glob("*-[0-9].json"):
         content = json.loads(path.read_text(encoding="utf-8"))
         run = None if content["run"] is None else Run.from_dict(content["run"])
         assert run == runs[path.stem], path.name
+    older = sorted((results / "older").glob("*-[0-9].json"))
+    assert older
+    for path in older:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        assert content["run"] is None or Run.from_dict(content["run"]) != runs.get(path.stem)
 
 
-@pytest.mark.parametrize(
-    ("folder", "mark"), [("similarity", "tables"), ("birds", "birds"), ("characters", "characters")]
-)
-def test_the_page_has_the_tables_of_what_was_run(load, folder, mark):
+PAGES = {"similarity": ("similarity", "tables"), "birds": ("similarity", "birds")}
+PAGES |= {"characters": ("similarity", "characters"), "unseen": ("unseen", "tables")}
+
+
+@pytest.mark.parametrize("folder", PAGES)
+def test_the_page_has_the_tables_of_what_was_run(load, folder):
     tables, results, on_page = load("tables", folder), load("grids.results"), load("grids.tables")
-    page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
-    written = tables.tables(results.results_in(BENCHMARKS.parent / "results" / folder))
+    name, mark = PAGES[folder]
+    page = (BENCHMARKS.parent / f"docs/results/{name}.md").read_text(encoding="utf-8")
+    stored = BENCHMARKS.parent / "results" / folder
+    written = tables.tables(results.results_in(stored))
     assert on_page.page_with(page, written, mark=mark) == page
+    older = tables.older_tables(results.results_in(stored / "older"))
+    assert on_page.page_with(page, older, mark=f"older {mark}") == page
 
 
 # --- the pictures ---------------------------------------------------------------------------------
@@ -561,7 +613,7 @@ def test_pictures_are_drawn_of_digits_and_leave_the_page_alone(load, tmp_path, m
 
 def test_axioms_are_read_as_they_were_written(load):
     pictures, results = load("pictures", "similarity"), BENCHMARKS.parent / "results/similarity"
-    content = json.loads((results / "verification-0.json").read_text(encoding="utf-8"))["axioms"]
+    content = json.loads((results / "older/verification-0.json").read_text(encoding="utf-8"))["axioms"]
     assert pictures.plain(pictures.axioms_in(content)) == content
     assert list(pictures.of_the_grid(results)) == ["cifar10-metric-axioms"]
     assert pictures.of_the_grid(results / "nowhere") == {}
@@ -608,7 +660,8 @@ def test_runs_with_more_classes_are_as_long(load):
     module = load("grid", "characters")
     experiments = module.grid()
     names = [experiment.name for experiment in experiments]
-    assert len(set(names)) == len(names) == 3 * len(module.CLASSES) * 3
+    choices = len(module.CHOICES)
+    assert len(set(names)) == len(names) == 3 * (len(module.CLASSES) * 3 + choices)
     for experiment in experiments:
         assert Run.from_dict(experiment.run.to_dict()) == experiment.run
         tuples = experiment.classes * module.DRAWINGS // module.OF_A_CLASS
@@ -647,7 +700,7 @@ def test_the_table_of_characters_shows_every_run(load):
     )
     written = tables.tables(everything)
     assert "| prototypical | 940 | 18,800 | 3 | 50.00 ± 0.00 | 50.00 ± 0.00 |" in written
-    assert written.count("\n| ") == 1 + 3 * len(grid.CLASSES)
+    assert written.count("\n| ") == 1 + 3 * len(grid.CLASSES) + len(grid.CHOICES)
     assert tables.tables(results.Results([])) == "No run is done yet."
 
 
@@ -798,27 +851,34 @@ def an_archive(path, *, classes, items, side):
                 archive.writestr(f"birds/{label:03}.bird/{item}.png", stream.getvalue())
 
 
-def test_birds_are_decoded_once_cut_to_the_middle_and_halved_by_class(load, tmp_path, monkeypatch):
+def test_birds_are_decoded_once_and_whole_families_choose_the_epoch(load, tmp_path, monkeypatch):
     birds, running = load("grids.birds"), load("grids.running")
     monkeypatch.setattr(birds.os, "cpu_count", lambda: 1)
-    monkeypatch.setattr(birds, "VALIDATION_CLASSES", 1)
-    monkeypatch.setattr(birds, "ZOOM", 32 / 28)
-    an_archive(tmp_path / "cub200.zip", classes=6, items=4, side=32)
+    an_archive(tmp_path / "cub200.zip", classes=32, items=2, side=16)
+    families = [f"{label:03}.bird,birds/order/family {label // 2}/genus/{label:03}" for label in range(32)]
+    (tmp_path / "cub200_taxonomy.csv").write_text("\n".join(["class,path", *families]))
     place = running.Place(tmp_path, tmp_path, tmp_path, "cpu", 0.0, False, tmp_path / "cache")
-    experiment = load("grid", "birds").experiment("untrained", 0)._replace(size=28)
+    experiment = load("grid", "birds").experiment("untrained", 0)._replace(size=16)
     birds.make_ready([experiment], place)
-    sets = birds.birds(place, size=28, seed=0)
-    assert (len(sets.train), len(sets.validation), len(sets.unseen)) == (8, 4, 12)
-    assert sets.unseen.classes == ("003.bird", "004.bird", "005.bird")
+    held_out = []
+    for seed in range(3):
+        sets = birds.birds(place, size=16, seed=seed)
+        assert sets.unseen.classes == tuple(f"{label:03}.bird" for label in range(16, 32))
+        numbers = [int(name[:3]) for name in sets.validation.classes]
+        assert all(number ^ 1 in numbers for number in numbers)  # with its whole family
+        assert len(sets.train.classes) + len(numbers) == 16
+        held_out.append(set(numbers))
+        full = birds.birds(place, size=16, seed=seed, full=True)
+        assert full.train.classes == tuple(f"{label:03}.bird" for label in range(16))
+        assert full.validation.classes == sets.validation.classes
+    assert not held_out[0] & held_out[1]
     assert sets.train.inputs.dtype == torch.uint8
-    for label, picture in zip(sets.unseen.labels.tolist(), sets.unseen.inputs, strict=True):
-        assert picture[0].unique().tolist() == [10 * (3 + label)]
-    full = birds.birds(place, size=28, seed=0, full=True)
-    assert full.train.classes == ("000.bird", "001.bird", "002.bird")
-    assert len(full.train) == 12
     # What is decoded is not decoded again.
     (tmp_path / "cub200.zip").unlink()
     birds.make_ready([experiment], place)
+    (tmp_path / "cub200_taxonomy.csv").unlink()
+    with pytest.raises(SystemExit, match="expected cub200_taxonomy.csv beside the pictures"):
+        birds.birds(place, size=16, seed=0)
 
 
 # --- a small folder -----------------------------------------------------------------------------------

@@ -3,9 +3,9 @@
     python benchmarks/birds --data cub200.zip [--device cuda] [--workers 6] [--budget 300] [--only NAME …]
     python benchmarks/birds --table [--page docs/results/similarity.md]
 
-The archive holds CUB-200-2011 as folders of classes; its pictures are decoded once, into CACHE. A run whose
-JSON is there is not run again; none is begun after BUDGET seconds, and one that was stopped begins anew, for
-the weights of every score's best epoch are in memory. ``--table`` writes the tables of whatever JSONs there
+The archive holds CUB-200-2011 as folders of classes; its pictures are decoded once, into CACHE. Beside it is
+cub200_taxonomy.csv, with the families of the birds. A run whose JSON is there is not run again; none is begun
+after BUDGET seconds. One that was stopped keeps the epochs that it has chosen, and trains the rest anew. ``--table`` writes the tables of whatever JSONs there
 are into the page, or prints them. ``--quick`` tries everything out on a few small pictures, its results in
 the folder of WORK.
 """
@@ -19,7 +19,7 @@ from carry_out import carry_out
 from grid import EPOCHS, grid
 from grids.birds import make_ready
 from grids.command import Grid, command
-from tables import retrieval_table, tables
+from tables import older_tables, retrieval_table, tables
 
 if __name__ == "__main__":
     command(
@@ -33,6 +33,7 @@ if __name__ == "__main__":
             cache=Path("runs/birds-decoded"),
             ready=make_ready,
             summary=retrieval_table,
+            older=older_tables,
         ),
         __doc__ or "",
     )

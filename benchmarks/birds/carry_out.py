@@ -11,12 +11,12 @@ import torch
 from grid import Experiment
 from grids.birds import birds
 from grids.running import Place, not_now
-from grids.selection import rows_of_each, told, train_for_each
+from grids.selection import BestEpoch, epochs_for_each, refitted, rows_of_each
 from torch import Tensor
 
 from samekind.data import Items, Sets
-from samekind.encoders import EfficientNetLite
-from samekind.evaluation import Row, clustering, retrieval
+from samekind.encoders import EfficientNetLite, Views
+from samekind.evaluation import Row, clustering, cosine_references, retrieval, verification
 from samekind.inference import embed
 from samekind.inference.cluster import as_compared, assign_by_similarity, oracle_centres
 from samekind.measures import normalised_mutual_information
@@ -34,21 +34,22 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Train and measure, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    sets = birds(place, size=experiment.size, seed=experiment.seed)
+    sets, full = (
+        birds(place, size=experiment.size, seed=experiment.seed, full=full) for full in (False, True)
+    )
     folder = place.work / experiment.name
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
         "run": None if experiment.run is None else experiment.run.to_dict(),
         "items": {
-            "train": len(sets.train),
+            "train": len(full.train),
             "validation": len(sets.validation),
             "test": len(sets.unseen or ()),
         },
         "torch": torch.__version__,
     }
-    shutil.rmtree(folder, ignore_errors=True)  # of a run that was stopped, which begins anew
-    content |= measured(experiment, sets, folder, place.device)
+    content |= measured(experiment, sets, full, folder, place.device)
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     shutil.rmtree(folder, ignore_errors=True)  # checkpoints that nobody needs any more
     recalls = {row["kind"]: row["value"] for row in content["rows"] if row["measure"] == "Recall@1"}
@@ -57,19 +58,23 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     return f"Recall@1 {summary}; {seconds['training']:.0f} s of training, {seconds['evaluation']:.0f} s after"
 
 
-def measured(experiment: Experiment, sets: Sets, folder: Path, device: str) -> dict[str, Any]:
-    """What a run says of the unseen classes: each score at the epoch that is its best by the validation
-    classes; or the network as ImageNet left it, with the cosine.
+def measured(experiment: Experiment, sets: Sets, full: Sets, folder: Path, device: str) -> dict[str, Any]:
+    """What a run says of the unseen classes: each score at the epoch that is its best by the families that a
+    first training leaves out, of a second one with all classes; or the network as ImageNet left it.
     """
     began = time.perf_counter()
-    run, ask = experiment.run, partial(about, sets=sets, seed=experiment.seed)
+    run, ask = experiment.run, partial(about, sets=full, seed=experiment.seed)
     if run is None:
-        network = EfficientNetLite(variant=0)
+        network = Views(encoder=EfficientNetLite(variant=0), mirror=False, middle=experiment.size * 7 // 8)
         space = MetricSpace(network, Cosine(), SupportMeans(dimension=network.dimension)).eval().to(device)
         over, rows, chosen = began, ask(space), None
     else:
-        space, best = train_for_each(run, sets, folder=folder, device=device)
-        over, chosen = time.perf_counter(), told(best)
+        chosen = epochs_for_each(run, sets, folder=fresh(folder / "choice"), device=device, measure="map@r")
+        epochs = {kind: int(choice["epoch"]) for kind, choice in chosen.items()}
+        again = fresh(folder / "all")
+        space, weights = refitted(run, full, set(epochs.values()), folder=again, device=device)
+        over = time.perf_counter()
+        best = {kind: BestEpoch(epoch, 0.0, weights[epoch]) for kind, epoch in epochs.items()}
         rows = rows_of_each(space, best, ask)
     return {
         "rows": [row._asdict() for row in rows],
@@ -78,15 +83,26 @@ def measured(experiment: Experiment, sets: Sets, folder: Path, device: str) -> d
     }
 
 
+def fresh(folder: Path) -> Path:
+    """A folder for a training that must not go on from what was stopped."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def about(space: MetricSpace, *, sets: Sets, seed: int) -> list[Row]:
-    """What is most like this, and what groups are here, of the unseen classes with every kind of score."""
+    """What is most like this, are these two the same, and what groups are here, of the unseen classes with
+    every kind of score and by two better cosines.
+    """
     items = sets.unseen
     assert items is not None
-    # On the device of the space, where k-means is quick.
-    z = embed(space, items.inputs).to(next(space.encoder.parameters()).device)
+    device = next(space.encoder.parameters()).device  # where k-means is quick
+    z, known = (embed(space, inputs).to(device) for inputs in (items.inputs, sets.train.inputs))
     return [
         *retrieval(space, items, z, name="test", ks=RANKS, measures="all", seed=seed),
+        *verification(space, items, z, name="test", seed=seed),
         *clustering(space, items, z, name="test", seed=seed),
+        *cosine_references(items, z, known, name="test", ks=RANKS, seed=seed),
         *from_oracle(space, items, z),
     ]
 

@@ -2,18 +2,44 @@
 
 from grids.claims import Claim, Side
 
-RECALL, NMI, ORACLE = "Recall@1", "NMI", "NMI from true means"
+from samekind.evaluation.cosine_references import CENTRED, NORMALISED
+
+RECALL, PRECISION, NMI, ORACLE = "Recall@1", "MAP@R", "NMI", "NMI from true means"
+EER, STRICT = "EER", "minDCF at 1%"
 
 
 def _better(
     sentence: str, first: tuple[str, str], second: tuple[str, str], *, measure: str = RECALL, words: str
 ) -> Claim:
-    return Claim(sentence, f"{measure}, {words}", measure, Side(*first), Side(*second), better="higher")
+    better = "lower" if measure in (EER, STRICT) else "higher"
+    return Claim(sentence, f"{measure}, {words}", measure, Side(*first), Side(*second), better=better)
 
 
 VERIFICATION, PROTOTYPICAL = "verification", "prototypical"
 
 CLAIMS = (
+    *(
+        _better(
+            f"The learned score tells pairs better than the {reference} ({system}).",
+            (system, "similarity"),
+            (system, reference),
+            measure=measure,
+            words=f"learned - {reference}",
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+        for measure, references in ((EER, ("cosine", CENTRED, NORMALISED)), (STRICT, ("cosine",)))
+        for reference in references
+    ),
+    *(
+        _better(
+            f"The learned score ranks better than the cosine beside it ({system}).",
+            (system, "similarity"),
+            (system, "cosine"),
+            measure=PRECISION,
+            words="learned - cosine",
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+    ),
     *(
         _better(
             f"The learned score finds more than the cosine beside it ({system}).",

@@ -1,15 +1,16 @@
 """The tables about birds, from the JSONs of whatever runs there are."""
 
-from claims import CLAIMS, NMI, ORACLE
+from claims import CENTRED, CLAIMS, EER, NMI, NORMALISED, ORACLE, PRECISION, STRICT
 from grid import VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
 from grids.tables import claims_table, cost, markdown, mean_of, one_length
 
 RECALLS = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "Recall@16")
+KINDS = ("similarity", "cosine", CENTRED, NORMALISED, "fused")
 
 #: Recall@1 to @16: Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021,
-#: figure 2, with a ResNet-50. A query can find itself in their code, where all other scores are negative.
+#: figure 2, with a ResNet-50. The figure does not say by which of the three scores that their code prints.
 PUBLISHED = {
     "untrained": "51.1, 64.2, 75.9, 85.7, 92.0",
     "prototypical": "60.1, 72.9, 82.9, 89.3, 93.8",
@@ -27,6 +28,8 @@ CALLED = {
     "prototypical-alone": "prototypical without the auxiliary term",
     "prototypical-cosine": "prototypical with the cosine for the network",
     "prototypical-learned-prototypes": "prototypical with prototypes trained by SGD",
+    "prototypical-first": "prototypical, averages from the first items",
+    "verification-sum": "verification, the sum of the two means",
     "verification-128": "verification, 128 dimensions",
     "prototypical-128": "prototypical, 128 dimensions",
     "verification-memory": "verification, pairs with a memory",
@@ -45,6 +48,13 @@ def tables(results: Results) -> str:
     commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
         return f"No run is done yet.\n\n{commands}"
+    return "\n\n".join([older_tables(results), commands])
+
+
+def older_tables(results: Results) -> str:
+    """The same without commands: those of runs with older settings are in the project's history."""
+    if not results.contents:
+        return "No run is done yet."
     runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
         f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}.",
@@ -52,22 +62,33 @@ def tables(results: Results) -> str:
         "### What groups are here?\n\n" + groups_table(results),
         "### The claims\n\n" + claims_table(results, CLAIMS),
         cost(results),
-        commands,
     ]
     return "\n\n".join(parts)
 
 
+def _shown(results: Results) -> list[str]:
+    """The variants in the order of the page; those that only older runs have come last."""
+    order = ["untrained", *VARIANTS]
+    return [*order, *(name for name in CALLED if name not in order and name in results.variants())]
+
+
 def retrieval_table(results: Results) -> str:
-    heading = ["system", "score", *RECALLS, "epoch", "published, 1 to 16"]
+    measures = [*RECALLS, *(name for name in (PRECISION, EER, STRICT) if _has(results, name))]
+    heading = ["system", "score", *measures, "epoch", "published, Recall@1 to @16"]
     rows = []
-    for variant in ("untrained", *VARIANTS):
-        for kind in ("similarity", "cosine", "fused"):
-            cells = [mean_of(results, variant, measure, kind) for measure in RECALLS]
+    for variant in _shown(results):
+        for kind in KINDS:
+            cells = [mean_of(results, variant, measure, kind) for measure in measures]
             if cells[0]:
                 cells.append(_epochs(results, variant, kind))
                 cells.append(PUBLISHED.get(variant, "") if kind == "similarity" else "")
                 rows.append([CALLED.get(variant, variant), _kind(results, variant, kind), *cells])
     return markdown(heading, rows)
+
+
+def _has(results: Results, measure: str) -> bool:
+    """Whether any run has measured this; older ones have no pairs."""
+    return any(results.values(variant, measure, "similarity") for variant in results.variants())
 
 
 def groups_table(results: Results) -> str:
@@ -84,7 +105,7 @@ def groups_table(results: Results) -> str:
         "true means, by the score",
     ]
     rows = []
-    for variant in ("untrained", *VARIANTS):
+    for variant in _shown(results):
         cells = [
             mean_of(results, variant, measure, kind)
             for measure in (NMI, ORACLE)
@@ -98,8 +119,10 @@ def groups_table(results: Results) -> str:
 def _epochs(results: Results, variant: str, kind: str) -> str:
     """The epoch that was kept for a score, of each seed."""
     chosen = [results.contents[variant, seed]["chosen"] for seed in results.seeds(variant)]
-    return ", ".join(str(epochs[kind]["epoch"]) for epochs in chosen if epochs is not None)
+    own = kind if kind not in (CENTRED, NORMALISED) else "cosine"
+    return ", ".join(str(epochs[own]["epoch"]) for epochs in chosen if epochs is not None and own in epochs)
 
 
 def _kind(results: Results, variant: str, kind: str) -> str:
-    return "cosine" if variant == "untrained" else results.called(variant, kind)
+    plain = variant == "untrained" and kind == "similarity"
+    return "cosine" if plain else kind if variant == "untrained" else results.called(variant, kind)

@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids'
 from carry_out import carry_out
 from grid import STEPS, grid
 from grids.command import Grid, command
-from tables import tables
+from tables import older_tables, tables
 
 if __name__ == "__main__":
-    study = Grid("characters", grid, carry_out, tables, STEPS, counted="steps", mark="characters")
+    study = Grid(
+        "characters", grid, carry_out, tables, STEPS, counted="steps", mark="characters", older=older_tables
+    )
     command(study, __doc__ or "")

@@ -1,6 +1,6 @@
 """The runs of the study: each system trained with more and more classes, all for as many steps.
 
-Small pictures and small networks: a run takes a core a quarter of an hour.
+Small pictures and small networks: a run takes a core a few minutes.
 """
 
 from dataclasses import replace

@@ -34,6 +34,16 @@ def learned_prototypes(run: Run) -> Run:
     return replace(run, space=replace(run.space, prototypes=Part("LearnedProxies")))
 
 
+def from_first(run: Run) -> Run:
+    """The run whose running averages begin with the first items of a class, not with noise."""
+    return run.override(["space.prototypes.initial=first"])
+
+
+def summed(run: Run) -> Run:
+    """The run whose pairs count as the sum of the two means, not as their mean."""
+    return run.override(["terms.pair.total=sum"])
+
+
 def normalised(run: Run) -> Run:
     """The run whose network sees directions alone: embeddings are put on the sphere before it."""
     return _with_similarity(run, normalise=True)

@@ -1,5 +1,9 @@
 """CUB-200-2011 as the grids use it: a hundred classes to train and to choose with, a hundred to test with.
 
+The epoch is chosen by classes of whole families of birds that are held out of a first training, another fold
+of families for every seed: random classes leave near relatives on both sides, and are told apart far better
+than the birds of the test. The space that is tested is trained anew with all hundred classes.
+
 Pictures are decoded once for each size, by many processes, into one array that every run maps into memory.
 Wah et al., "The Caltech-UCSD Birds-200-2011 Dataset", 2011.
 """
@@ -19,13 +23,14 @@ import torch
 
 from grids.running import Place
 from samekind.data import DataSettings, Items, Sets, SplitSettings, open_data, prepare
+from samekind.recipes.folds import class_folds
 from samekind.storage import write_text
+from samekind.taxonomy import read_tree
 
-#: The shorter side is brought to this many times the size, and the middle is cut out of it (256 for 224).
-ZOOM = 8 / 7
-VALIDATION_CLASSES = 20
-#: To try everything out: so many classes, every one of CUB's 17th, with so many pictures each.
-QUICK_CLASSES, QUICK_STEP, QUICK_ITEMS, QUICK_VALIDATION = 12, 17, 8, 2
+#: The tree of the birds, beside the archive. A path is birds, order, family, genus, bird.
+TAXONOMY, FAMILY = "cub200_taxonomy.csv", 3
+#: To try everything out: so many classes, every one of CUB's 12th, with so many pictures each.
+QUICK_CLASSES, QUICK_STEP, QUICK_ITEMS = 16, 12, 8
 
 
 def make_ready(experiments: Sequence[Any], place: Place) -> None:
@@ -38,24 +43,37 @@ def make_ready(experiments: Sequence[Any], place: Place) -> None:
 
 def birds(place: Place, *, size: int, seed: int, full: bool = False) -> Sets:
     """The zero-shot sets of pictures uint8 (n, 3, size, size): the second half of the classes, ``unseen``, is
-    for the test; 20 of the first half, by ``seed``, choose the epoch. ``full`` trains with these as well:
-    then nothing can be chosen by them. `make_ready` was called before.
+    for the test; the families of one fold of the first half, another for every seed, choose the epoch.
+    ``full`` trains with these as well: then nothing can be chosen by them. `make_ready` was called before.
     """
-    return _divided(_mapped(_folder(place), size, place.quick), seed=seed, full=full, quick=place.quick)
+    items = _mapped(_folder(place), size, place.quick)
+    return divided(replace(items, tree=read_tree(_beside(place.data))), fold=seed, full=full)
 
 
-def _divided(items: Items, *, seed: int, full: bool, quick: bool) -> Sets:
+def divided(items: Items, *, fold: int, full: bool = False) -> Sets:
+    """Items with a tree of their classes as the grids use them, the families of a fold held out to choose."""
+    seen = items.only(list(items.classes[: len(items.classes) // 2]))
+    folds = class_folds(seen, seed=0, depth=FAMILY).parts
+    held_out = seen.labels[folds[fold % len(folds)].held_out].unique().tolist()
     settings = SplitSettings(
         unseen="half",
-        validation_classes=QUICK_VALIDATION if quick else VALIDATION_CLASSES,
+        validation_classes=tuple(seen.classes[label] for label in held_out),
         fractions={"train": 1.0},
-        seed=seed,
+        seed=fold,
     )
-    sets = prepare(items, settings)
+    sets = prepare(replace(items, tree=None), settings)
     if not full:
         return sets
-    seen = [name for name in items.classes if name in {*sets.train.classes, *sets.validation.classes}]
-    return replace(sets, train=replace(items.only(seen), name=f"{items.name}, train and validation"))
+    everything = replace(items.only(list(seen.classes)), tree=None)
+    return replace(sets, train=replace(everything, name=f"{items.name}, train and validation"))
+
+
+def _beside(source: Path) -> Path:
+    """The file with the tree, in the folder of the archive."""
+    path = (source if source.is_dir() else source.parent) / TAXONOMY
+    if not path.exists():
+        raise SystemExit(f"expected {TAXONOMY} beside the pictures, to hold out whole families by: {path}")
+    return path
 
 
 @cache
@@ -105,9 +123,7 @@ def _decode_part(source: Path, path: Path, size: int, chosen: torch.Tensor, star
 
 def _opened(source: Path, size: int) -> Items:
     inside = source / "cub200.zip"
-    settings = DataSettings(
-        size=size, cut_from=round(size * ZOOM), channels=3, fit="crop", memory="never", workers=1
-    )
+    settings = DataSettings(size=size, channels=3, fit="crop", memory="never", workers=1)
     return open_data(inside if inside.exists() else source, settings=settings)
 
 

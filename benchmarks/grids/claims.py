@@ -5,7 +5,7 @@ from statistics import fmean
 from typing import NamedTuple
 
 from grids.results import Results
-from samekind.measures import paired_difference
+from samekind.measures import paired_difference, paired_p_value
 
 
 class Side(NamedTuple):
@@ -19,7 +19,8 @@ class Claim(NamedTuple):
     """``first`` is said to be better than ``second``, by ``by`` points at least; or, where ``within`` is
     given, no more than so many points away from it.
 
-    ``second`` may be a number that was published. ``more`` are further pairs that the claim is about as
+    ``second`` may be a number that was published. ``primary`` marks the one claim of a page that was named
+    before the runs: it stands alone, while the others are corrected for their number. ``more`` are further pairs that the claim is about as
     well: a seed counts once, with the mean over all pairs, because what shares a split is not independent.
     """
 
@@ -32,6 +33,7 @@ class Claim(NamedTuple):
     within: float | None = None
     by: float = 0.0
     more: tuple[tuple[Side, Side | float], ...] = ()
+    primary: bool = False
 
 
 class Said(NamedTuple):
@@ -54,6 +56,19 @@ def in_words(claim: Claim, first: Sequence[float], second: Sequence[float]) -> S
     else:
         holds, fails = low > claim.by, high < claim.by
     return Said(written, "holds" if holds else "does not hold" if fails else "cannot be told")
+
+
+def p_value(claim: Claim, first: Sequence[float], second: Sequence[float]) -> float | None:
+    """How probable a difference as large is by chance, two-sided; None from one seed. Of a claim that two are
+    within a number it is that of the nearer end, so that it is below 0.05 where the verdict is one.
+    """
+    if len(first) < 2:
+        return None
+    if claim.within is None:
+        return paired_p_value(first, second, by=-claim.by if claim.better == "lower" else claim.by)
+    ends = [paired_p_value(first, second, by=end) for end in (-claim.within, claim.within)]
+    inside = abs(paired_difference(first, second).mean) <= claim.within
+    return max(ends) if inside else min(ends)
 
 
 def compared(results: Results, claim: Claim) -> tuple[list[float], list[float]]:

@@ -19,7 +19,8 @@ class Grid(NamedTuple):
     ``experiments`` is called with the number of epochs, or of what else ``counted`` says, and whether it is a
     trial. ``mark`` is what the tables stand between on their page, ``cache`` where decoded pictures are kept;
     `ready` is called with the runs that are wanted before the first of them begins. ``summary`` is printed
-    when all are done.
+    when all are done. ``older`` are the tables of runs with older settings, whose JSONs are kept in the folder
+    "older"; they stand between marks of their own, the same with "older " before it.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Grid(NamedTuple):
     cache: Path | None = None
     ready: Callable[[Sequence[Any], Place], None] | None = None
     summary: Callable[[Results], str] | None = None
+    older: Callable[[Results], str] | None = None
 
 
 def command(grid: Grid, description: str) -> None:
@@ -69,6 +71,9 @@ def command(grid: Grid, description: str) -> None:
             print(written)
         else:
             page = page_with(arguments.page.read_text(encoding="utf-8"), written, mark=grid.mark)
+            if grid.older is not None:
+                before = grid.older(results_in(arguments.out / "older"))
+                page = page_with(page, before, mark=f"older {grid.mark}")
             write_text(arguments.page, page)
     sys.exit(0 if done else 1)
 

@@ -58,7 +58,7 @@ class Results:
         """A score or a head in words; the similarity of a space is learned where it is the network."""
         seed = self.seeds(variant)[0]
         own = self.contents[variant, seed]["run"]["space"]["similarity"]["name"]
-        return "own score" if kind == "similarity" and own not in LEARNED else WORDS[kind]
+        return "own score" if kind == "similarity" and own not in LEARNED else WORDS.get(kind, kind)
 
 
 def results_in(folder: Path) -> Results:

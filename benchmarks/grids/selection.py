@@ -1,6 +1,11 @@
-"""One training that keeps an epoch for every kind of score: each is judged where validation found it best."""
+"""One training that keeps an epoch for every kind of score: each is judged where validation found it best.
 
-from collections.abc import Callable, Iterable
+`epochs_for_each` chooses the epochs by classes that are held out, `refitted` trains anew with all classes and
+gives the space as it is at the chosen epochs.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,7 +15,10 @@ from samekind.data import Sets
 from samekind.evaluation import Row, validation
 from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 from samekind.space import MetricSpace
+from samekind.storage import write_text
 from samekind.training import Run, train
+
+Weights = dict[str, Tensor]
 
 
 class BestEpoch(NamedTuple):
@@ -18,11 +26,17 @@ class BestEpoch(NamedTuple):
 
     epoch: int
     value: float
-    weights: dict[str, Tensor]
+    weights: Weights
 
 
 def train_for_each(
-    run: Run, sets: Sets, *, folder: Path, device: str, measure: str = "recall@1"
+    run: Run,
+    sets: Sets,
+    *,
+    folder: Path,
+    device: str,
+    measure: str = "recall@1",
+    start: MetricSpace | None = None,
 ) -> tuple[MetricSpace, dict[str, BestEpoch]]:
     """A trained space, and what to keep for each kind of its scores; of equal epochs the later is kept.
 
@@ -43,8 +57,50 @@ def train_for_each(
                 best[kind] = BestEpoch(epochs, value, _copied(space))
         return measures
 
-    space = train(run, sets.train, folder=folder, validate=validate_and_keep, device=device)
+    space = train(run, sets.train, folder=folder, validate=validate_and_keep, device=device, start=start)
     return space.to(device), best
+
+
+def epochs_for_each(
+    run: Run, sets: Sets, *, folder: Path, device: str, measure: str, start: MetricSpace | None = None
+) -> dict[str, dict[str, Any]]:
+    """The best epoch of each kind of score, by classes that are not trained on, and what validation said.
+
+    What was chosen is written beside the folder, so that a grid that was stopped later does not choose again.
+    """
+    path = folder.with_suffix(".json")
+    if path.exists():
+        chosen: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+        return chosen
+    _, best = train_for_each(run, sets, folder=folder, device=device, measure=measure, start=start)
+    write_text(path, json.dumps(told(best)) + "\n")
+    return told(best)
+
+
+def refitted(
+    run: Run,
+    sets: Sets,
+    epochs: Collection[int],
+    *,
+    folder: Path,
+    device: str,
+    start: MetricSpace | None = None,
+) -> tuple[MetricSpace, dict[int, Weights]]:
+    """The run trained as it is on all of its training items, and the weights after each of some epochs. What
+    validation would say is not asked: its classes may be among the training items.
+    """
+    weights: dict[int, Weights] = {}
+    done = -1
+
+    def keep(space: MetricSpace) -> dict[str, float]:
+        nonlocal done
+        done += 1
+        if done in epochs:
+            weights[done] = _copied(space)
+        return {run.watch: float(done)}  # the last is the best: nothing chooses here
+
+    space = train(run, sets.train, folder=folder, validate=keep, device=device, start=start)
+    return space.to(device), weights
 
 
 def rows_of_each(
@@ -59,11 +115,8 @@ def rows_of_each(
     rows: list[Row] = []
     for kinds in by_epoch.values():
         space.load_state_dict(best[kinds[0]].weights)
-        also = (
-            ["embedding", CENTRED, NORMALISED]
-            if ("cosine" if "cosine" in best else "similarity") in kinds
-            else []
-        )
+        plain = ("cosine" if "cosine" in best else "similarity") in kinds
+        also = ["embedding", CENTRED, NORMALISED] if plain else []
         rows += [row for row in about(space) if row.kind in (*kinds, *also)]
     return rows
 
@@ -73,5 +126,5 @@ def told(best: dict[str, BestEpoch]) -> dict[str, dict[str, Any]]:
     return {kind: {"epoch": choice.epoch, "value": choice.value} for kind, choice in best.items()}
 
 
-def _copied(space: MetricSpace) -> dict[str, Tensor]:
+def _copied(space: MetricSpace) -> Weights:
     return {name: tensor.detach().cpu().clone() for name, tensor in space.state_dict().items()}

@@ -7,9 +7,12 @@ same split. What was run once has no interval.
 from collections.abc import Sequence
 from statistics import median
 
-from grids.claims import Claim, compared, in_words
+from grids.claims import Claim, compared, in_words, p_value
 from grids.results import Results
-from samekind.measures import student_interval
+from samekind.measures import holm, student_interval
+
+#: What is called sure: wrong in at most so many of all cases.
+LEVEL = 0.05
 
 
 def page_with(page: str, written: str, *, mark: str = "tables") -> str:
@@ -51,15 +54,30 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def claims_table(results: Results, claims: Sequence[Claim]) -> str:
-    """Each claim that both sides were run for, with the difference and the verdict."""
-    heading = ["claim", "measured", "difference, points", "seeds", "verdict"]
+    """Each claim that both sides were run for, with the difference and the verdict, and what of it is left
+    when all claims of the table but the primary one are corrected for their number.
+    """
+    heading = ["claim", "measured", "difference, points", "seeds", "verdict", "p", "p by Holm", "after Holm"]
+    told = [(claim, *compared(results, claim)) for claim in claims]
+    told = [(claim, first, second) for claim, first, second in told if first]
+    p_values = [p_value(*entry) for entry in told]
+    many = [place for place, value in enumerate(p_values) if value is not None and not told[place][0].primary]
+    corrected = dict(zip(many, holm([p_values[place] or 0.0 for place in many]), strict=True))
     rows = []
-    for claim in claims:
-        first, second = compared(results, claim)
-        if first:
-            said = in_words(claim, first, second)
-            rows.append([claim.sentence, claim.measured, said.difference, str(len(first)), said.verdict])
+    for place, (claim, first, second) in enumerate(told):
+        said, p = in_words(claim, first, second), p_values[place]
+        sentence = f"**Primary.** {claim.sentence}" if claim.primary else claim.sentence
+        row = [sentence, claim.measured, said.difference, str(len(first)), said.verdict, _chance(p)]
+        if place in corrected:
+            left = said.verdict if corrected[place] < LEVEL else "cannot be told"
+            rows.append([*row, _chance(corrected[place]), left])
+        else:
+            rows.append([*row, "", said.verdict if claim.primary else ""])
     return markdown(heading, rows)
+
+
+def _chance(p: float | None) -> str:
+    return "" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def cost(results: Results) -> str:
@@ -75,4 +93,4 @@ def cost(results: Results) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell.lstrip("*+-")[:1].isdecimal()
+    return not cell or cell.lstrip("*+-< ")[:1].isdecimal()

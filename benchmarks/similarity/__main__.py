@@ -7,7 +7,8 @@ FOLDER holds CIFAR-10 as its authors publish it, or as sprites (``data_batch_1.p
 ``cifar10.npz`` with the arrays ``inputs`` (60000, 3, 32, 32), ``labels`` and ``parts``. A run whose JSON is
 there is not run again; none is begun after BUDGET seconds, and one that was stopped goes on from its
 checkpoint. ``--table`` writes the tables of whatever JSONs there are into the page, or prints them.
-``--quick`` tries everything out on 800 images, in two minutes on a CPU, its results in the folder of WORK.
+Runs with older settings are kept in the folder "older" and have tables of their own. ``--quick`` tries
+everything out on 800 images, in a few minutes on a CPU, its results in the folder of WORK.
 """
 
 import sys
@@ -18,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids'
 from carry_out import carry_out
 from grid import EPOCHS, grid
 from grids.command import Grid, command
-from tables import tables
+from tables import older_tables, tables
 
 
 def main() -> None:
@@ -29,6 +30,7 @@ def main() -> None:
             carry_out,
             tables,
             EPOCHS,
+            older=older_tables,
         ),
         __doc__ or "",
     )

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from grid import Experiment, fractions_of
+from grid import FRACTIONS, Experiment
 from grids.running import Place, chosen_epoch, epochs_in, not_now
 
 from samekind.data import Items, Sets, SplitSettings, open_data, prepare
-from samekind.evaluation import classification, retrieval, validation, verification
+from samekind.evaluation import classification, cosine_references, retrieval, validation, verification
 from samekind.evaluation.rows import SELECTED_ON_TEST, noted
 from samekind.inference import embed, metric_axioms, settle
 from samekind.measures import MetricAxioms
@@ -30,8 +30,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     if (why := not_now(experiment, place)) is not None:
         return why
     items = images(place.data, quick=place.quick)
-    shares = fractions_of(experiment.variant)
-    sets = prepare(items, SplitSettings(by="part", fractions=shares, seed=experiment.run.seed))
+    sets = prepare(items, SplitSettings(by="part", fractions=FRACTIONS, seed=experiment.run.seed))
     folder = place.work / experiment.name
     began = time.perf_counter()
     on_both = experiment.run.select_on == "test"
@@ -66,11 +65,12 @@ def fit_on_both(run: Run, sets: Sets, *, folder: Path, device: str) -> MetricSpa
 def measured(space: MetricSpace, sets: Sets, experiment: Experiment) -> dict[str, Any]:
     """What the JSON says of a trained space: the run, and every row about the test items."""
     run, items = experiment.run, sets.test
-    z = embed(space, items.inputs)
+    z, known = embed(space, items.inputs), embed(space, sets.train.inputs)
     rows = [
         *classification(space, items, z, name="test", measures="all", seed=run.seed),
         *verification(space, items, z, name="test", measures="all", seed=run.seed),
         *retrieval(space, items, z, name="test", ks=(1,), seed=run.seed),
+        *cosine_references(items, z, known, name="test", ks=(1,), seed=run.seed),
     ]
     if run.select_on == "test":
         rows = [noted(row, SELECTED_ON_TEST) for row in rows]

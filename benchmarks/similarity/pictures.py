@@ -215,6 +215,8 @@ def tables(known: Mapping[str, Any]) -> str:
 def of_the_grid(results: Path) -> dict[str, "Figure"]:
     """The axioms on CIFAR-10, as the paper has them, from a run of the grid; none where it was not run."""
     path = results / "verification-0.json"
+    if not path.exists():  # of runs with older settings
+        path = results / "older" / "verification-0.json"
     if not path.is_file():
         return {}
     content = json.loads(path.read_text(encoding="utf-8"))

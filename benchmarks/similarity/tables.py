@@ -1,10 +1,27 @@
 """The tables of the page, from the JSONs of whatever runs there are."""
 
 from claims import CLAIMS
-from grid import DEPTHS, LONG, OTHER_RATE, RATE, SYSTEMS, TRIED, VARIANTS, command_of
+from grid import SYSTEMS, VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
 from grids.tables import claims_table, cost, markdown, mean_of, one_length
+
+from samekind.evaluation.cosine_references import CENTRED, NORMALISED
+
+#: Of the runs with older settings: those of four times the length, those at another rate, what was tried to
+#: make the learned score pay, and the depths of its network.
+LONG, OTHER_RATE, RATE = ("prototypical-long",), 0.03, 0.1
+TRIED = (
+    "verification-normalised",
+    "verification-by-triplets",
+    "verification-temperature",
+    "verification-memory",
+    "verification-corrected",
+    "prototypical-normalised",
+    "prototypical-temperature",
+)
+DEPTHS = (1, 2, 3, 4, 5)
+KINDS = ("similarity", "cosine", CENTRED, NORMALISED, "fused")
 
 #: EER and 1 - AUC in per cent: Monteiro et al., "An end-to-end approach for the verification problem", ICML
 #: 2020, Table 1, CIFAR-10. Accuracy without an attack: Monteiro et al., "Learning Semantic Similarities for
@@ -23,38 +40,54 @@ def tables(results: Results) -> str:
     commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
         return f"No run is done yet.\n\n{commands}"
-    long, results = results.of(LONG), results.of([name for name in VARIANTS if name not in LONG])
-    epochs = one_length(results)
-    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
-    parts = [
-        f"Runs of {epochs} epochs, with the number of seeds of each: {runs}.",
-        "### Are these two the same?\n\n" + verification_table(results),
-        "### Which class is it?\n\n" + accuracy_table(results),
-        "### How deep must the network be?\n\n" + depth_table(results),
-        "### What else might make it pay?\n\n" + tried_table(results),
-        "### What does a longer training give?\n\n" + long_table(long),
-        "### Is it a metric?\n\n" + axioms_table(results),
-        "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
-        "### The claims\n\n" + claims_table(results, CLAIMS),
-        cost(results),
-        commands,
-    ]
+    parts = [_runs(results), *_measured(results), commands]
     return "\n\n".join(parts)
 
 
+def older_tables(results: Results) -> str:
+    """The same of runs with older settings, and the studies that only they have."""
+    if not results.contents:
+        return "No run is done yet."
+    long = results.of(LONG)
+    results = results.of([name for name in results.variants() if name not in LONG])
+    studies = [
+        "### How deep must the network be?\n\n" + depth_table(results),
+        "### What else might make it pay?\n\n" + tried_table(results),
+        "### What does a longer training give?\n\n" + long_table(long),
+        "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
+    ]
+    return "\n\n".join([_runs(results), *_measured(results), *studies])
+
+
+def _runs(results: Results) -> str:
+    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
+    return f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}."
+
+
+def _measured(results: Results) -> list[str]:
+    return [
+        "### Are these two the same?\n\n" + verification_table(results),
+        "### Which class is it?\n\n" + accuracy_table(results),
+        "### Is it a metric?\n\n" + axioms_table(results),
+        "### The claims\n\n" + claims_table(results, CLAIMS),
+        cost(results),
+    ]
+
+
 def verification_table(results: Results) -> str:
-    heading = ["system", "score", "EER", "EER, published", "1 - AUC", "1 - AUC, published", "Recall@1"]
+    measures = ("EER", "1 - AUC", "minDCF at 1%", "Recall@1", "MAP@R")
+    heading = ["system", "score", "EER", "EER, published", "1 - AUC", "1 - AUC, published", *measures[2:]]
     rows = []
-    shown = [(system, kind) for system in SYSTEMS for kind in ("similarity", "cosine", "fused")]
     # The triplet baseline's own score, a distance on the sphere, ranks as the cosine does.
-    shown = [row for row in shown if row != ("triplet", "similarity")]
+    shown = [
+        (system, kind) for system in SYSTEMS for kind in KINDS if (system, kind) != ("triplet", KINDS[0])
+    ]
     for variant, kind in [*shown, ("verification-alone", "similarity"), ("verification-alone", "cosine")]:
         error, area = PUBLISHED.get((variant, kind), ("", ""))
-        cells = [mean_of(results, variant, measure, kind) for measure in ("EER", "1 - AUC", "Recall@1")]
+        cells = [mean_of(results, variant, measure, kind) for measure in measures]
         if cells[0]:
-            rows.append(
-                [_called(variant), results.called(variant, kind), cells[0], error, cells[1], area, cells[2]]
-            )
+            called = results.called(variant, kind)
+            rows.append([_called(variant), called, cells[0], error, cells[1], area, *cells[2:]])
     return markdown(heading, rows)
 
 
@@ -78,7 +111,7 @@ def accuracy_table(results: Results) -> str:
 def depth_table(results: Results) -> str:
     heading = ["hidden layers", "seeds", "EER, learned", "EER, cosine", "EER, fused"]
     rows = []
-    for depth in sorted((*DEPTHS, 3)):
+    for depth in DEPTHS:
         variant = "verification" if depth == 3 else f"verification-depth-{depth}"
         cells = [mean_of(results, variant, "EER", kind) for kind in ("similarity", "cosine", "fused")]
         if cells[0]:
@@ -231,6 +264,8 @@ def _called(variant: str) -> str:
         "prototypical-temperature": "prototypical, learned temperature",
         "prototypical-alone": "prototypical without the auxiliary term",
         "prototypical-cosine": "prototypical with the cosine for the network",
+        "verification-sum": "verification, the sum of the two means",
+        "prototypical-first": "prototypical, averages from the first items",
         "prototypical-learned-prototypes": "prototypical with prototypes trained by SGD",
     }
     return names.get(variant, variant)

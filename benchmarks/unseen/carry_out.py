@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,15 +14,16 @@ from grids.running import Place, chosen_epoch, epochs_in, not_now
 from torch import Tensor
 
 from samekind.data import Items, Sets
-from samekind.encoders import EfficientNetLite
-from samekind.evaluation import Row, clustering, query_gallery, retrieval
+from samekind.encoders import EfficientNetLite, Views
+from samekind.evaluation import Row, clustering, query_gallery, retrieval, verification
 from samekind.inference import embed, search
+from samekind.inference.compress import directions
 from samekind.prototypes import SupportMeans
 from samekind.recipes import fit
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 from samekind.storage import write_text
-from samekind.training import Run, RunFolder
+from samekind.training import Run, RunFolder, build_space
 from samekind.training.checkpoints import load_checkpoint
 
 RANKS = (1, 2, 4, 8)
@@ -31,20 +33,21 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Train and measure, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    sets = birds(place, size=experiment.size, seed=experiment.seed, full=experiment.full)
+    sets, full = (
+        birds(place, size=experiment.size, seed=experiment.seed, full=full) for full in (False, True)
+    )
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
         "size": experiment.size,
-        "full": experiment.full,
         "run": None if experiment.run is None else experiment.run.to_dict(),
-        "items": {"train": len(sets.train), "validation": len(sets.validation), "test": len(_test(sets))},
+        "items": {"train": len(full.train), "validation": len(sets.validation), "test": len(_test(sets))},
         "torch": torch.__version__,
     }
     if experiment.run is None:
-        content |= untrained(experiment, sets, place)
+        content |= untrained(experiment, full, place)
     else:
-        content |= trained(experiment, experiment.run, sets, place)
+        content |= trained(experiment, experiment.run, sets, full, place)
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     # Only now: checkpoints of a hundred megabytes, which nobody needs any more.
     shutil.rmtree(place.work / experiment.name, ignore_errors=True)
@@ -53,35 +56,63 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     return ", ".join([f"Recall@1 {100 * recall:.1f}", *seconds])
 
 
-def trained(experiment: Experiment, run: Run, sets: Sets, place: Place) -> dict[str, Any]:
-    """What a trained space says of the test classes, as it was at the chosen epoch and at the last one, which
-    counts where the validation classes were trained with, and so could not choose.
+def trained(experiment: Experiment, run: Run, sets: Sets, full: Sets, place: Place) -> dict[str, Any]:
+    """What a space says of the test classes: a first training without some families chooses the number of
+    epochs by their MAP@R, a second one with all classes is that long. The last epoch of the first stands
+    beside it. Either training goes on from its checkpoint where it was stopped.
     """
-    folder = place.work / experiment.name
-    began = time.perf_counter()
-    space = fit(run, sets, folder=folder, device=place.device).to(place.device)
-    over = time.perf_counter()
-    chosen = about(space, _test(sets), seed=run.seed) if not experiment.full else None
-    space.load_state_dict(load_checkpoint(RunFolder(folder).last)["states"]["space"])
+    folder, began = place.work / experiment.name, time.perf_counter()
+    start = from_directions(run, sets.train, place.device) if experiment.directions else None
+    space = fit(run, sets, folder=folder / "choice", device=place.device, start=start).to(place.device)
+    chosen = chosen_epoch(folder / "choice")
+    space.load_state_dict(load_checkpoint(RunFolder(folder / "choice").last)["states"]["space"])
     final = about(space, _test(sets), seed=run.seed)
+    whole = replace(run, epochs=chosen["epoch"], keep="last")
+    start = from_directions(run, full.train, place.device) if experiment.directions else None
+    space = fit(whole, full, folder=folder / "all", device=place.device, start=start).to(place.device)
+    over = time.perf_counter()
     return {
-        **(chosen or final),
+        **about(space, _test(sets), seed=run.seed),
         "final": final["rows"],
-        "chosen": None if experiment.full else chosen_epoch(folder),
-        "epochs": [_kept(entry) for entry in epochs_in(folder)],
+        "chosen": chosen,
+        "epochs": [_kept(entry) for entry in epochs_in(folder / "choice")],
         "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
     }
 
 
+def from_directions(run: Run, items: Items, device: str) -> MetricSpace:
+    """The space of a run whose embedding layer begins with the principal directions of the features that the
+    pretrained network gives these items, in place of random numbers.
+    """
+    space = build_space(run, items).to(device).eval()
+    layer = space.encoder.embedding
+    features = _features(space.encoder, items, device)
+    with torch.no_grad():
+        layer.weight.copy_(directions(features.cpu(), dimension=layer.out_features))
+        layer.bias.zero_()
+    return space
+
+
+@torch.no_grad()
+def _features(encoder: Any, items: Items, device: str) -> Tensor:
+    batches = torch.arange(len(items)).split(64)
+    return torch.cat([encoder.features(items.inputs[batch].to(device) / 255) for batch in batches])
+
+
 def untrained(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]:
     """What the features of ImageNet say, each picture asked about all the others, and every other picture
-    about those between them.
+    about those between them: as they are, or in few numbers by a random layer or by principal directions of
+    the training pictures.
     """
     began = time.perf_counter()
     network = EfficientNetLite(variant=experiment.network)
-    space = MetricSpace(network, Cosine(), SupportMeans(dimension=network.dimension)).eval()
-    items, space = _test(sets), space.to(place.device)
-    z = _embedded(space, items)
+    around = Views(encoder=network, mirror=False, middle=experiment.size * 7 // 8).to(place.device).eval()
+    items = _test(sets)
+    z = _features(around, items, place.device)
+    if experiment.dimension is not None:
+        z = z @ _layer(experiment, around, sets, place).T.to(z)
+    z = F.normalize(z, dim=1)
+    space = MetricSpace(torch.nn.Identity(), Cosine(), SupportMeans(dimension=z.shape[1])).to(place.device)
     measures = about(space, items, seed=experiment.seed, z=z)
     places = torch.arange(len(items))
     halves = [(items.take(half), z[half.to(z.device)]) for half in (places[::2], places[1::2])]
@@ -94,11 +125,22 @@ def untrained(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any
     }
 
 
+def _layer(experiment: Experiment, network: Any, sets: Sets, place: Place) -> Tensor:
+    """The matrix (dimension, features) to fewer numbers: random, or principal directions."""
+    assert experiment.dimension is not None
+    if not experiment.directions:
+        generator = torch.Generator().manual_seed(experiment.seed)
+        return torch.randn(experiment.dimension, network.feature_dimension, generator=generator)
+    features = F.normalize(_features(network, sets.train, place.device).cpu(), dim=1)
+    return directions(features, dimension=experiment.dimension)
+
+
 def about(space: MetricSpace, items: Items, *, seed: int, z: Tensor | None = None) -> dict[str, Any]:
     """The rows about items of unseen classes, and how many of each class find one of theirs at once."""
     z = _embedded(space, items) if z is None else z
     rows: list[Row] = [
         *retrieval(space, items, z, name="test", ks=RANKS, measures="all", seed=seed),
+        *verification(space, items, z, name="test", seed=seed),
         *clustering(space, items, z, name="test", seed=seed),
     ]
     nearest = search(space, z, z, k=1, same_items=True).indices[:, 0].cpu()

@@ -135,3 +135,20 @@ def test_of_few_classes_each_fold_has_items_of_every_group():
     assert not folds.by_class
     for fold in folds.parts:
         assert sorted((fold.held_out // 3).tolist()) == [0, 1, 2, 3]
+
+
+def test_branches_of_a_given_depth_are_held_out_whole():
+    """The coarsest level would hold out the first order, half of all classes, at once."""
+    paths = [("life", "order 0" if k < 12 else f"order {k}", f"family {k // 2}", f"{k}") for k in range(24)]
+    tree = tree_of_paths({path[-1]: path for path in paths})
+    labels = torch.arange(24).repeat_interleave(2)
+    items = Items(torch.zeros(48, 1), labels, tuple(f"{k}" for k in range(24)), "birds", tree=tree)
+    sizes = {}
+    for depth in (None, 3):
+        folds = class_folds(items, depth=depth).parts
+        held_out = [set(labels[fold.held_out].tolist()) for fold in folds]
+        sizes[depth] = [len(classes) for classes in held_out]
+        if depth == 3:
+            for classes in held_out:
+                assert all(label ^ 1 in classes for label in classes)
+    assert sizes == {None: [12, 4, 4, 4], 3: [6, 6, 6, 6]}

@@ -120,6 +120,7 @@ from samekind.measures.robustness import (
 )
 from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, mean_norm, s_norm
+from samekind.measures.several_tests import holm, paired_p_value
 from samekind.measures.streaming import StreamedRates, streamed
 from samekind.measures.temperature import TemperatureCalibration, temperature_calibration
 from samekind.measures.tree_correlation import chords, mean_correlation
@@ -159,6 +160,8 @@ __all__ = [  # noqa: RUF022 (by question)
     "hierarchical_similarity_at", "majority_accuracy", "majority_vote", "map_at", "map_at_r",
     "mean_average_precision", "mean_reciprocal_rank", "ndcg_at", "neighbour_accuracy", "precision_at",
     "r_precision", "recall_at", "reciprocal_rank_at", "relevant_counts", "retrieval_means",
+    "holm",
+    "paired_p_value",
     "retrieval_values",
     # What groups are here?
     "adjusted_mutual_information", "adjusted_rand_index", "normalised_mutual_information", "pairwise_f1",

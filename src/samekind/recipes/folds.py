@@ -47,8 +47,12 @@ class Folds(NamedTuple):
         return numbers
 
 
-def class_folds(items: Items, *, seed: int = 0, features: Tensor | None = None) -> Folds:
+def class_folds(
+    items: Items, *, seed: int = 0, features: Tensor | None = None, depth: int | None = None
+) -> Folds:
     """Folds over the classes with two items or more: each is held out once, with its whole branch.
+    ``depth`` says how many names of a class's path make its branch (the class, order and family of a bird:
+    3); None takes the coarsest level that has enough branches of less than half of the classes.
 
     Of few classes without branches those that overlap most in the ``features`` (n, d) are held out together,
     the hardest first. With fewer than six classes items of known classes are held out instead.
@@ -58,7 +62,7 @@ def class_folds(items: Items, *, seed: int = 0, features: Tensor | None = None) 
     count = min(FOLDS, len(present) // FEWEST_CLASSES)
     if count < 3:
         return _item_folds(labels, items.groups, seed)
-    groups, few = _branches(items, present, folds=count), len(present) < FEW_CLASSES
+    groups, few = _branches(items, present, folds=count, depth=depth), len(present) < FEW_CLASSES
     if groups is None and few and features is not None:
         dealt, which = _hardest_together(_distances(features, labels, present), present, count), HARDEST
     else:
@@ -90,17 +94,20 @@ def _fold(held_out: Tensor) -> Fold:
     return Fold((~held_out).nonzero().flatten(), held_out.nonzero().flatten())
 
 
-def _branches(items: Items, labels: Sequence[int], *, folds: int) -> list[list[int]] | None:
-    """The labels of each branch, at the coarsest level that has at least twice as many branches as folds and
-    none with more than half of the classes; None if there is no such level.
+def _branches(
+    items: Items, labels: Sequence[int], *, folds: int, depth: int | None
+) -> list[list[int]] | None:
+    """The labels of each branch, at a depth, or at the coarsest that has at least twice as many branches as
+    folds and none with more than half of the classes; None if there is no such level.
     """
     names = {label: items.classes[label] for label in labels}
     path_of = items.tree.path if items.tree is not None else lambda name: tuple(name.split("/"))
     paths = {label: path_of(name) for label, name in names.items()}
-    for depth in range(1, max(map(len, paths.values()))):
+    deepest = max(map(len, paths.values()))
+    for level in range(1, deepest) if depth is None else (depth,):
         groups: dict[tuple[str, ...], list[int]] = {}
         for label, path in paths.items():
-            groups.setdefault(path[:depth], []).append(label)
+            groups.setdefault(path[:level], []).append(label)
         if len(groups) >= 2 * folds and max(map(len, groups.values())) <= len(names) / 2:
             return list(groups.values()) if len(groups) < len(names) else None
     return None
