@@ -98,6 +98,7 @@ def known_space():
     from samekind.data import VectorReader
     from samekind.decisions import Balance, Choices, Decision, Temperature
     from samekind.encoders import MLP, Standardised
+    from samekind.inference.discriminant import fit_discriminant
     from samekind.prototypes import SupportMeans
     from samekind.similarities import Neighbourhood, PairsNetwork, TwoCovariance
     from samekind.space import MetricSpace
@@ -117,6 +118,8 @@ def known_space():
     space.enrolled = ["e", "f"]
     space.fitted = TwoCovariance(dimension=5).fit(z, labels)
     space.normalised = Neighbourhood(similarity, size=60, dimension=5).with_cohort(z)
+    trained = labels < 4
+    space.discriminant = fit_discriminant(z[trained], labels[trained], tuple("abcd"))
     space.eval()
     for kind in space.kinds:
         space.decisions[kind] = Decision(

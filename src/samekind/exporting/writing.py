@@ -10,9 +10,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from samekind import __version__, storage
+from samekind.auxiliary_head import AuxiliaryHead
 from samekind.decisions import Record
 from samekind.errors import SpaceError
 from samekind.exporting.encoder import encoder_files
@@ -20,6 +22,7 @@ from samekind.exporting.scores import score_graphs
 from samekind.parts import describe
 from samekind.portable import PortableSpace
 from samekind.portable.description import (
+    DISCRIMINANT,
     ENCODER,
     GALLERY,
     GALLERY_ITEMS,
@@ -70,6 +73,10 @@ def export_contents(
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file, so its export could read none")
     files, arrays = {}, {PROTOTYPES: space.prototypes.vectors.detach().numpy()}
+    told_apart: tuple[str, ...] = ()
+    if space.discriminant is not None:
+        told_apart = tuple(space.discriminant.prototypes.classes)
+        arrays[DISCRIMINANT] = _linear(space.discriminant)
     encoder = encoder_files(space.encoder, space.reader)
     files[ENCODER], arrays = encoder.graph, {**arrays, **encoder.arrays}
     kinds: dict[str, ScoreFiles] = {}
@@ -101,6 +108,7 @@ def export_contents(
         kinds=kinds,
         files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
         front_end=encoder.front_end,
+        told_apart=told_apart,
         tradeoffs=dict(tradeoffs),
         measures=dict(measures),
         without=without,
@@ -160,6 +168,13 @@ def _record(space: MetricSpace) -> Record:
         tuple(space.enrolled),
         None,
     )
+
+
+def _linear(head: AuxiliaryHead) -> "np.ndarray[Any, Any]":
+    """The weights and offsets (classes, d + 1) of a linear head, in units of logits."""
+    assert head.offsets is not None
+    rows = torch.cat([head.prototypes.vectors[:, 0], head.offsets[:, None]], dim=1)
+    return (head.similarity.scale() * rows).detach().numpy()
 
 
 def _without(space: MetricSpace) -> tuple[str, ...]:

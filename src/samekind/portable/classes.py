@@ -6,19 +6,21 @@ import numpy as np
 
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.plain_files import Array
+from samekind.portable.discriminant import Discriminant
 from samekind.spelling import spelt_as
 
 
 @dataclass(frozen=True)
 class KnownClasses:
-    """Names, vectors (classes, k, d), how many examples each was made from (0: many), and which of them were
-    enrolled, the last one last.
+    """Names, vectors (classes, k, d), how many examples each was made from (0: many), which of them were
+    enrolled, the last one last, and what tells those apart that were trained on.
     """
 
     names: tuple[str, ...]
     vectors: Array
     counts: tuple[int, ...]
     enrolled: tuple[str, ...]
+    discriminant: Discriminant | None = None
 
     def spelt(self, name: str) -> str:
         """A name as it is spelt here, however its accents are stored; an unknown one as it is."""
@@ -56,7 +58,7 @@ class KnownClasses:
             counts.append(examples)
             vectors = np.concatenate([vectors, vector[None]])
         enrolled = (*(other for other in self.enrolled if other != name), name)
-        return KnownClasses(tuple(names), vectors, tuple(counts), enrolled)
+        return KnownClasses(tuple(names), vectors, tuple(counts), enrolled, self._told_without(name))
 
     def renamed(self, old: str, new: str) -> "KnownClasses":
         """With another name for a known class."""
@@ -64,6 +66,7 @@ class KnownClasses:
             self,
             names=tuple(new if name == old else name for name in self.names),
             enrolled=tuple(new if name == old else name for name in self.enrolled),
+            discriminant=self.discriminant and self.discriminant.renamed(old, new),
         )
 
     def without(self, name: str) -> "KnownClasses":
@@ -74,4 +77,8 @@ class KnownClasses:
             self.vectors[rows],
             tuple(self.counts[row] for row in rows),
             tuple(other for other in self.enrolled if other != name),
+            self._told_without(name),
         )
+
+    def _told_without(self, name: str) -> Discriminant | None:
+        return self.discriminant and self.discriminant.without(name)

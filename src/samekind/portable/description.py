@@ -18,6 +18,7 @@ FORMAT, VERSION = "samekind export", 1
 HEADER = "export.json"
 ENCODER = "encoder.onnx"
 PROTOTYPES = "prototypes.npy"
+DISCRIMINANT = "discriminant.npy"
 GALLERY, GALLERY_ITEMS = "gallery.npy", "gallery.json"
 JOURNAL, LOCK = "classes.journal", "classes.lock"
 
@@ -59,7 +60,8 @@ class Description:
 
     ``reader`` is the name of the reader, and ``reading`` its arguments. ``counts`` are the examples of each
     class, 0 for many. ``tradeoffs`` are curves of errors by kind of score, and ``measures`` what was kept
-    with the run, both as the questions answer. ``without`` are sentences about what the space has and the
+    with the run, both as the questions answer. ``told_apart`` are the classes of the rows of the
+    discriminant, if there is one. ``without`` are sentences about what the space has and the
     folder has not. ``files`` are the checksums (SHA-256) of the other files.
     """
 
@@ -77,6 +79,7 @@ class Description:
     kinds: dict[str, ScoreFiles]
     files: dict[str, str]
     front_end: FrontEndSettings | None = None
+    told_apart: tuple[str, ...] = ()
     tradeoffs: dict[str, Any] = field(default_factory=dict)
     measures: dict[str, Any] = field(default_factory=dict)
     without: tuple[str, ...] = ()
@@ -101,6 +104,8 @@ def read_description(folder: Path) -> tuple[Description, Record]:
         description.classes
     ):
         raise SpaceError(f"{folder} is damaged: its classes do not fit each other; export the space again")
+    if set(description.told_apart) - set(description.classes):
+        raise SpaceError(f"{folder} is damaged: it tells unknown classes apart; export the space again")
     return description, record
 
 

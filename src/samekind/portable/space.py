@@ -13,6 +13,7 @@ from samekind.errors import DataError, SpaceError, nearest
 from samekind.plain_files import Array
 from samekind.portable.classes import KnownClasses
 from samekind.portable.description import (
+    DISCRIMINANT,
     ENCODER,
     HEADER,
     PROTOTYPES,
@@ -22,6 +23,7 @@ from samekind.portable.description import (
     read_file,
     read_numbers,
 )
+from samekind.portable.discriminant import Discriminant
 from samekind.portable.enrolments import Enrolments
 from samekind.portable.front_end import FrontEnd
 from samekind.portable.gallery import Gallery, read_gallery
@@ -91,7 +93,13 @@ class PortableSpace:
         vectors = read_numbers(folder, PROTOTYPES, description, axes=3)
         if vectors.shape[0] != len(description.classes) or vectors.shape[2] != description.dimension:
             raise SpaceError(f"{folder} is damaged: {PROTOTYPES} holds {vectors.shape}")
-        classes = KnownClasses(description.classes, vectors, description.counts, record.enrolled)
+        classes = KnownClasses(
+            description.classes,
+            vectors,
+            description.counts,
+            record.enrolled,
+            _discriminant(folder, description),
+        )
         digest = hashlib.sha256((folder / HEADER).read_bytes()).hexdigest()
         _expect_scores(folder, description, record)
         encoder = Session(read_file(folder, ENCODER, description), ENCODER)
@@ -168,6 +176,8 @@ class PortableSpace:
         scores = self.score_classes(z, kind=chosen)
         enrolled = np.isin(classes.names, classes.enrolled) * self.bonuses.get(chosen, 0.0)
         logits = self.scores[chosen].scale * (scores.astype(np.float64) + enrolled)
+        if classes.discriminant is not None and chosen == self.kind_for("classes"):
+            logits = classes.discriminant.ordered(logits, z, classes.names)
         names = [classes.names[place] for place in logits.argmax(1).tolist()]
         if self.temperature is not None and chosen == self.kind_for("classes"):
             logits = (logits - logits.max(1, keepdims=True)) / self.temperature
@@ -218,6 +228,16 @@ def _named(decision: Decision | None, name: str, score: float, probability: floa
     known = sigmoid(decision.log_odds(score))
     accepted = score >= decision.threshold
     return Named(name if accepted else None, known * probability if accepted else 1 - known, score)
+
+
+def _discriminant(folder: Path, description: Description) -> Discriminant | None:
+    names = description.told_apart
+    if not names:
+        return None
+    weights = read_numbers(folder, DISCRIMINANT, description, axes=2)
+    if weights.shape != (len(names), description.dimension + 1) or len(set(names)) < len(names):
+        raise SpaceError(f"{folder} is damaged: {DISCRIMINANT} holds {weights.shape}")
+    return Discriminant(names, weights)
 
 
 def _expect_scores(folder: Path, description: Description, record: Record) -> None:
