@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import PurePosixPath
 from typing import get_args
 
@@ -14,7 +14,7 @@ from samekind import questions
 from samekind.data import collect_bytes
 from samekind.data import files as data_files
 from samekind.data.files import TABLES
-from samekind.decisions import Question
+from samekind.decisions import Kind, Question
 from samekind.errors import DataError, SamekindError, SettingError, SpaceError
 from samekind.index import Index
 from samekind.inference import embed
@@ -26,7 +26,13 @@ from samekind.questions.gallery_map import gallery_map
 from samekind.questions.opening import OpenSpace
 from samekind.questions.reading import known_kind
 from samekind.questions.thumbnails import has_thumbnail, thumbnail_of
-from samekind.questions.tradeoff import HeldOut, decision_at, held_out_gallery, held_out_items
+from samekind.questions.tradeoff import (
+    HeldOut,
+    TradeOff,
+    decision_at,
+    held_out_gallery,
+    held_out_items,
+)
 from samekind.serving.drawing import drawn, nested
 from samekind.serving.engine import Answer, Decoded, Drawing, Upload, Vectors
 from samekind.serving.enrolments import Enrolments
@@ -62,6 +68,7 @@ class TorchEngine:
         self._classes = KnownClasses(self._space, enrolments)
         self._tree: tuple[tuple[str, ...], Answer] | None = None
         self._trials: HeldOut | None = None
+        self._curves: dict[Kind, TradeOff] = {}
 
     def info(self) -> Answer:
         """What the space is and knows."""
@@ -198,7 +205,10 @@ class TorchEngine:
 
     def tradeoff(self, *, kind: str | None) -> Answer:
         """Both errors over thresholds, on validation items of the run or on the gallery."""
-        return questions.tradeoff(self._space, self._held_out(), kind=kind).to_json()
+        score = known_kind(self._space, kind, "pairs")
+        if score not in self._curves:  # it takes seconds, and enrolled classes do not change it
+            self._curves[score] = questions.tradeoff(self._space, self._held_out(), kind=score)
+        return replace(self._curves[score], decision=self._space.decisions.get(score)).to_json()
 
     def decide(self, *, kind: str | None, threshold: float) -> Answer:
         """Save a threshold with the space: in its folder, and here."""
