@@ -35,18 +35,23 @@ const ITEMS = { seen: "known classes", unseen: "new classes", "seen, unseen": "k
 function make(space) {
   const answer = new Answer();
   const every = element("input", { type: "checkbox", onchange: () => show() });
-  const show = () => answer.show(() => shown(space.info, every.checked), "Reading the measures …");
+  const choice = element(
+    "label",
+    { class: "check", hidden: true },
+    every,
+    "Every score, not only the one that the space chose",
+  );
+  const show = () =>
+    answer.show(async () => {
+      const content = await shown(space.info, every.checked);
+      choice.hidden = !Array.isArray(content);
+      return content;
+    }, "Reading the measures …");
   show();
-  return {
-    element: element(
-      "div",
-      { class: "wide" },
-      answer.element,
-      element("label", { class: "check" }, every, "Every score, not only the one that the space chose"),
-    ),
-  };
+  return { element: element("div", { class: "wide" }, answer.element, choice) };
 }
 
+// Tables in a list; where nothing is measured, one element that says so.
 async function shown(info, every) {
   try {
     const { rows } = await call("/measures");
