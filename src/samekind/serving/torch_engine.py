@@ -1,5 +1,6 @@
 """The engine of a space: every answer is that of a question."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -47,12 +48,15 @@ NO_TRIALS = (
     "there are no held-out items to measure thresholds on: serve the folder of a run whose data are there, "
     "or a gallery with labels"
 )
+NOT_SAVED = "the space cannot be written now: another program changes it, or nobody may; the threshold stays"
 NO_MEASURES = "no measures are kept with this space; samekind evaluate RUN measures it and keeps them"
 QUESTIONS: tuple[Question, ...] = get_args(Question)
 #: The most classes whose tree is made.
 MOST_IN_TREE = 2_000
 #: The most probable classes that are listed with an answer.
 BEST = 5
+
+log = logging.getLogger("samekind.serving")
 
 
 class TorchEngine:
@@ -214,11 +218,15 @@ class TorchEngine:
         """Save a threshold with the space: in its folder, and here."""
         decision = decision_at(self._space, self._held_out(), threshold, kind=kind)
         folder = RunFolder(self._opened.folder).space_folder()
-        with changing(folder) as save:
-            # As it is saved, without what was enrolled since.
-            saved = MetricSpace.load(folder)
-            saved.decisions[decision.kind] = decision
-            save(saved)
+        try:
+            with changing(folder) as save:
+                # As it is saved, without what was enrolled since.
+                saved = MetricSpace.load(folder)
+                saved.decisions[decision.kind] = decision
+                save(saved)
+        except (SpaceError, OSError) as error:  # which name the folder
+            log.warning("%s", error)
+            raise Refusal(409, NOT_SAVED) from error
         self._space.decisions[decision.kind] = decision
         return asdict(decision)
 
