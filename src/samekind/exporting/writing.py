@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -149,8 +149,10 @@ def expect_replaceable(folder: Path) -> None:
 
 
 def _record(space: MetricSpace) -> Record:
+    known: Collection[str] = space.kinds
     return Record(
-        space.decisions,
+        # A threshold may be left from a score that the space no longer has.
+        {kind: decision for kind, decision in space.decisions.items() if kind in known},
         space.open_set,
         space.temperatures,
         space.standings,
