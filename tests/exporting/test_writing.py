@@ -81,5 +81,15 @@ def test_what_stays_behind_is_said_and_no_reader_is_refused(known_space):
         export_contents(space, name="x")
 
 
+def test_a_cosine_that_is_asked_for_by_name_comes_along(known_space, tmp_path):
+    space = copy.deepcopy(known_space)
+    space.fitted = space.normalised = space.choices = None
+    space.similarity = Cosine()
+    assert space.kinds == ["similarity"]
+    assert space.open_set.kind == "cosine"
+    kinds = write_export(export_contents(space, name="x"), tmp_path / "out", lambda portable: portable.kinds)
+    assert kinds == ["similarity", "cosine"]
+
+
 def grown_from(classes):
     return tree_of_parents(dict.fromkeys(classes, "root"))
