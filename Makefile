@@ -23,7 +23,7 @@ demo: $(VENV)/.core ## learn from drawn characters, ask about alphabets never sh
 	$(BIN)/samekind demo
 
 # The gallery: drawings of the five alphabets that the demo asks about, none of which it was trained on.
-ASKED := characters/Angelic,Ge_ez,Mongolian,Tengwar,Tibetan
+ASKED := $(addprefix characters/,Angelic Ge_ez Mongolian Tengwar Tibetan)
 serve-demo: $(VENV)/.serve ## the demo's space in a browser: compare, search, enrol, look at the map
 	[ -f samekind-demo/report.html ] || $(BIN)/samekind demo
 	[ -f samekind-demo/gallery/index.json ] || \

@@ -1,7 +1,12 @@
 """samekind serve: tokens, what it refuses before it starts, and the space of a run."""
 
+import shutil
+import sys
+
 import pytest
 
+from samekind.index import open_index
+from samekind.questions.thumbnails import KEPT
 from samekind.serving.opening import open_engine
 from samekind.serving.tokens import Caller, Tokens
 from samekind.space import MetricSpace
@@ -34,8 +39,6 @@ def test_says_what_is_wrong_with_the_space(samekind, tmp_path):
 
 
 def test_a_run_measures_thresholds_on_its_validation_items(trained, samekind, tmp_path):
-    import shutil
-
     run = shutil.copytree(trained, tmp_path / "run")
     engine = open_engine(run, state=tmp_path / "state", device="cpu")
     curve = engine.tradeoff(kind="cosine")
@@ -52,3 +55,21 @@ def test_a_run_measures_thresholds_on_its_validation_items(trained, samekind, tm
     assert samekind("evaluate", run, "--tasks", 5, "--no-references").status == 0
     assert {row["question"] for row in engine.measures()["rows"]} >= {"verification", "retrieval"}
     engine.close()
+
+
+def test_says_which_packages_are_missing(samekind, tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "samekind.serving.app", raising=False)
+    monkeypatch.setitem(sys.modules, "fastapi", None)
+    answer = samekind("serve", tmp_path)
+    assert answer.status == 2
+    assert "pip install 'samekind[serve]'" in answer.err
+
+
+def test_small_pictures_are_kept_with_the_items_of_an_index(samekind, trained, folders, tmp_path):
+    build = ("index", "build", trained, folders / "0", "--out", tmp_path / "index")
+    assert samekind(*build, "--thumbnails").status == 0
+    index = open_index(tmp_path / "index")
+    assert all(KEPT in entry for entry in index.metadata(list(index)))
+    assert samekind("index", "add", tmp_path / "index", folders / "1", "--space", trained).status == 0
+    index = open_index(tmp_path / "index")
+    assert sum(KEPT in entry for entry in index.metadata(list(index))) == 12

@@ -85,3 +85,14 @@ def test_the_warning_names_every_upside_down_score_once():
 
 def test_doctests():
     assert doctest.testmod(rows).failed == 0
+
+
+def test_a_described_row_says_how_its_measure_is_read():
+    row = Row("clustering", "seen", NMI, "embedding", 1.0)
+    told = json.loads(json.dumps(rows.described(row)))
+    assert told == {
+        **row._asdict(),
+        "share": False,
+        "better": "higher",
+        "meaning": NMI.meaning,
+    }

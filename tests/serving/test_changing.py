@@ -7,6 +7,7 @@ import pytest
 
 from samekind.serving.changing import class_name
 from samekind.space import MetricSpace
+from samekind.storage import sole_writer
 
 
 @pytest.fixture
@@ -101,3 +102,23 @@ def test_names_of_classes():
     for wrong in ("", "  ", "a\nb", "x" * 201, "\ud800"):
         with pytest.raises(ValueError, match="named by"):
             class_name(wrong)
+
+
+def test_a_second_server_on_one_folder_reads_and_does_not_write(serve, space_folder, png, tmp_path):
+    """And it says so without the folders of the machine."""
+    first, second = serve(space_folder), serve(space_folder)
+    assert first.post("/enroll", files=files(png, 7), data={"name": "seven"}).status_code == 200
+    refused = second.post("/enroll", files=files(png, 8), data={"name": "eight"})
+    assert refused.status_code == 503
+    assert "another server" in refused.json()["error"]
+    assert str(tmp_path) not in refused.text
+    assert names(second) == ["0", "1", "2", "3"]
+
+
+def test_a_threshold_that_cannot_be_saved_is_not_used(serve, space_folder, gallery_folder, tmp_path):
+    client = serve(space_folder, index=gallery_folder)
+    before = client.get("/tradeoff").json()["decision"]
+    with sole_writer(space_folder):
+        refused = client.put("/decision", json={"threshold": 0.75})
+    assert (refused.status_code, str(tmp_path) in refused.text) == (409, False)
+    assert client.get("/tradeoff").json()["decision"] == before

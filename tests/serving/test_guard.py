@@ -105,7 +105,7 @@ def test_a_slow_upload_is_given_up(plain_client):
     assert time.monotonic() - start < 10
 
 
-def test_an_upload_that_is_cut_short_leaves_nothing(plain_client, plain_engine):
+def test_an_upload_that_is_cut_short_leaves_nothing(plain_client, plain_engine, caplog):
     client = plain_client()
     for _ in range(3):
         with socket.create_connection(("127.0.0.1", client.base_url.port), timeout=20) as sent:
@@ -116,3 +116,4 @@ def test_an_upload_that_is_cut_short_leaves_nothing(plain_client, plain_engine):
             )
     assert client.post("/compare", json={"vectors": [[1, 0], [1, 0]]}).status_code == 200
     assert plain_engine.batches == [2]
+    assert caplog.records == []  # it is nothing that the server must tell

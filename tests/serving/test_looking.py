@@ -90,6 +90,7 @@ def test_the_trade_off_rises_and_falls(client):
     assert answer["trials"]["same"] + answer["trials"]["different"] == 60 * 59 / 2
     assert "gallery" in answer["trials"]["sentence"]
     assert answer["decision"]["kind"] == "similarity"
+    assert client.get("/tradeoff?kind=similarity").json() == answer
     assert client.get("/tradeoff?kind=fusde").status_code == 400
 
 

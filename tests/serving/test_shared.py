@@ -7,13 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-import torch
 
 from samekind.data import Collection, digits
 from samekind.index import Postgres, space_fingerprint
 from samekind.questions.galleries import fill
-from samekind.serving.enrolments import open_enrolments
-from samekind.serving.refusal import Refusal
 from samekind.space import MetricSpace
 
 pytestmark = pytest.mark.servers
@@ -83,22 +80,3 @@ def test_enrolments_of_one_process_are_those_of_the_other(program, saved_space, 
     assert names(again.client) == {"0", "1", "2", "3", "VII", "nine"}
     found = again.client.post("/search?k=1", files=files).json()["queries"][0]["found"][0]
     assert found["thumbnail"]
-
-
-def test_two_at_the_same_moment_are_one_class(saved_space, shared):
-    """Both have looked before, and neither knows of the other; the database decides."""
-    from samekind.index import open_index
-
-    space = MetricSpace.load(saved_space)
-    first, second = (open_enrolments(space, Path("unused"), open_index(shared)) for _ in range(2))
-    first.enroll("a", torch.ones(2, 16), replace=False, under=None)
-    with pytest.raises(Refusal, match="already there"):
-        second.enroll("a", torch.zeros(1, 16), replace=False, under=None)
-    assert second.refresh()
-    assert not second.refresh()
-    assert second.changes.enrolled["a"].z.tolist() == torch.ones(2, 16).tolist()
-    second.enroll("a", torch.zeros(1, 16), replace=True, under=None)
-    assert first.refresh()
-    assert first.changes.enrolled["a"].z.tolist() == torch.zeros(1, 16).tolist()
-    first.close()
-    second.close()

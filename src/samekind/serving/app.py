@@ -76,7 +76,12 @@ def create_app(engine: Engine, settings: ServerSettings) -> FastAPI:
 def _add_page(app: FastAPI, state: dict[str, str]) -> None:
     """The page, which needs no token, and whether the server is well."""
 
-    @app.get("/health", summary="Is the server well?", tags=["look"])
+    @app.get(
+        "/health",
+        summary="Is the server well?",
+        tags=["look"],
+        responses={200: {"description": "It is."}, 503: {"description": "It is starting or stopping."}},
+    )
     async def health() -> Response:
         return JSONResponse(state, 200 if state["status"] == "ok" else 503)
 

@@ -15,6 +15,7 @@ from samekind.serving.description import WITH_BODY, body, responses
 from samekind.serving.engine import Answer, Vectors
 from samekind.serving.refusal import Refusal
 from samekind.serving.server import Server
+from samekind.serving.settings import MOST_FOUND
 from samekind.serving.tokens import Caller
 
 Kind = Annotated[str | None, Field(description="The kind of score; without one the space's choice.")]
@@ -43,7 +44,7 @@ class SearchSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     kind: Kind = None
-    k: int = Field(12, ge=1, le=1000, description="How many to find for each item.")
+    k: int = Field(12, ge=1, le=MOST_FOUND, description="How many to find for each item.")
 
 
 class NoSettings(BaseModel):

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -45,6 +46,8 @@ HEADERS = {
     "Permissions-Policy": "camera=(self), microphone=(self), geolocation=(), payment=(), usb=()",
 }
 FAULT = "something went wrong here; the server's log says what"
+#: What the metrics call a request whose client hung up while it was sent.
+HUNG_UP = 499
 #: Where a link on another site may lead.
 ENTRANCE = "/"
 
@@ -83,6 +86,8 @@ class Guard:
             await self._app(scope, body.receive, answer)
         except Refusal as refusal:
             await refused(refusal)(scope, receive, answer)
+        except ClientDisconnect:
+            status = HUNG_UP  # nobody waits for an answer
         except Exception:
             log.exception("%s %s failed", scope["method"], scope["path"])
             if started:

@@ -1,13 +1,17 @@
 """The classes of a space that is being served: those of the saved space, changed as the enrolments say."""
 
 import copy
+import logging
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from samekind.data.words import spelt_as
+from samekind.errors import SpaceError
 from samekind.prototypes.classes import example_counts
 from samekind.questions.embedded import Embedded
 from samekind.questions.enroll import Enrolled, enroll, remove_class
@@ -16,10 +20,16 @@ from samekind.serving.enrolments import Enrolments
 from samekind.serving.refusal import Refusal
 from samekind.space import MetricSpace
 
+ELSEWHERE = (
+    "the enrolled classes of this space are being written by another server, so they cannot be changed here; "
+    "stop that one, or keep the gallery on PostgreSQL or Milvus, which several servers share"
+)
 #: The beginning of names that no class has.
 AWAY = uuid.uuid4().hex
 #: Seconds between two looks whether another process has changed something.
 PATIENCE = 0.2
+
+log = logging.getLogger("samekind.serving")
 
 
 class KnownClasses:
@@ -49,7 +59,8 @@ class KnownClasses:
         # First where it can be undone: what is refused here must not be kept.
         answer = enroll(self._space, name, items, replace=replace, under=under)
         try:
-            self._enrolments.enroll(name, items.z, replace=replace, under=answer.under)
+            with _writing():
+                self._enrolments.enroll(name, items.z, replace=replace, under=answer.under)
         except BaseException:
             self._enrolments.refresh()
             self._apply()
@@ -65,14 +76,16 @@ class KnownClasses:
             raise _taken(to)
         if to == name:
             return
-        self._enrolments.rename(name, to, trained=self._saved_names().get(name))
+        with _writing():
+            self._enrolments.rename(name, to, trained=self._saved_names().get(name))
         self._apply()
 
     def remove(self, name: str) -> Enrolled:
         """Forget a class, durably."""
         self.refresh(now=True)
         name = self._known(name)
-        self._enrolments.remove(name, trained=self._saved_names().get(name))
+        with _writing():
+            self._enrolments.remove(name, trained=self._saved_names().get(name))
         answer = remove_class(self._space, name)
         self._apply()
         return answer
@@ -121,6 +134,16 @@ class KnownClasses:
 
 #: The parts of a space that classes are in.
 _CHANGED = ("prototypes", "auxiliary", "tree", "enrolled")
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Say that another process has the enrolments, without the folder that the error names."""
+    try:
+        yield
+    except SpaceError as error:
+        log.warning("%s", error)
+        raise Refusal(503, ELSEWHERE) from error
 
 
 def _taken(name: str) -> Refusal:

@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 MIB = 2**20
+#: The most items that one query finds.
+MOST_FOUND = 1_000
 #: What this machine is called by itself.
 LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
@@ -14,9 +16,10 @@ class Limits:
     """What one request may hold, and how much the server takes in at once.
 
     ``bytes`` is the size of a request, ``bytes_at_once`` that of all requests which are being received or
-    answered; ``pixels`` those of a picture, ``seconds`` those of a sound, ``items`` the items of a request,
-    ``examples`` those of an enrolment. A request must have arrived after ``upload_seconds``. ``waiting``
-    requests may wait for the device, which embeds up to ``together`` items at a time.
+    answered; ``pixels`` those of a picture, ``seconds`` those of a sound, ``items`` the items of a request. A
+    request must have arrived after ``upload_seconds``. ``waiting`` requests may wait for the device, which
+    embeds up to ``together`` items at a time. ``rate`` is how often one caller may ask, ``failed_rate`` how
+    often an address may send a token that is not valid.
     """
 
     bytes: int = 32 * MIB
@@ -24,7 +27,6 @@ class Limits:
     pixels: int = 50_000_000
     seconds: float = 600.0
     items: int = 64
-    found: int = 1_000
     upload_seconds: float = 60.0
     waiting: int = 256
     together: int = 64
@@ -33,8 +35,9 @@ class Limits:
 
     def to_json(self) -> dict[str, Any]:
         """The limits that a client should know."""
-        known = ("bytes", "pixels", "seconds", "items", "found", "rate")
-        return {name: value for name, value in asdict(self).items() if name in known}
+        known = ("bytes", "pixels", "seconds", "items", "rate")
+        limits = {name: value for name, value in asdict(self).items() if name in known}
+        return {**limits, "found": MOST_FOUND}
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """The engine of a space: every answer is that of a question."""
 
+import logging
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import PurePosixPath
 from typing import get_args
 
@@ -14,7 +15,7 @@ from samekind import questions
 from samekind.data import collect_bytes
 from samekind.data import files as data_files
 from samekind.data.files import TABLES
-from samekind.decisions import Question
+from samekind.decisions import Kind, Question
 from samekind.errors import DataError, SamekindError, SettingError, SpaceError
 from samekind.index import Index
 from samekind.inference import embed
@@ -26,7 +27,13 @@ from samekind.questions.gallery_map import gallery_map
 from samekind.questions.opening import OpenSpace
 from samekind.questions.reading import known_kind
 from samekind.questions.thumbnails import has_thumbnail, thumbnail_of
-from samekind.questions.tradeoff import HeldOut, decision_at, held_out_gallery, held_out_items
+from samekind.questions.tradeoff import (
+    HeldOut,
+    TradeOff,
+    decision_at,
+    held_out_gallery,
+    held_out_items,
+)
 from samekind.serving.drawing import drawn, nested
 from samekind.serving.engine import Answer, Decoded, Drawing, Upload, Vectors
 from samekind.serving.enrolments import Enrolments
@@ -42,12 +49,15 @@ NO_TRIALS = (
     "there are no held-out items to measure thresholds on: serve the folder of a run whose data are there, "
     "or a gallery with labels"
 )
+NOT_SAVED = "the space cannot be written now: another program changes it, or nobody may; the threshold stays"
 NO_MEASURES = "no measures are kept with this space; samekind evaluate RUN measures it and keeps them"
 QUESTIONS: tuple[Question, ...] = get_args(Question)
 #: The most classes whose tree is made.
 MOST_IN_TREE = 2_000
 #: The most probable classes that are listed with an answer.
 BEST = 5
+
+log = logging.getLogger("samekind.serving")
 
 
 class TorchEngine:
@@ -63,6 +73,7 @@ class TorchEngine:
         self._classes = KnownClasses(self._space, enrolments)
         self._tree: tuple[tuple[str, ...], Answer] | None = None
         self._trials: HeldOut | None = None
+        self._curves: dict[Kind, TradeOff] = {}
 
     def info(self) -> Answer:
         """What the space is and knows."""
@@ -186,17 +197,24 @@ class TorchEngine:
 
     def tradeoff(self, *, kind: str | None) -> Answer:
         """Both errors over thresholds, on validation items of the run or on the gallery."""
-        return questions.tradeoff(self._space, self._held_out(), kind=kind).to_json()
+        score = known_kind(self._space, kind, "pairs")
+        if score not in self._curves:  # it takes seconds, and enrolled classes do not change it
+            self._curves[score] = questions.tradeoff(self._space, self._held_out(), kind=score)
+        return replace(self._curves[score], decision=self._space.decisions.get(score)).to_json()
 
     def decide(self, *, kind: str | None, threshold: float) -> Answer:
         """Save a threshold with the space: in its folder, and here."""
         decision = decision_at(self._space, self._held_out(), threshold, kind=kind)
         folder = RunFolder(self._opened.folder).space_folder()
-        with changing(folder) as save:
-            # As it is saved, without what was enrolled since.
-            saved = MetricSpace.load(folder)
-            saved.decisions[decision.kind] = decision
-            save(saved)
+        try:
+            with changing(folder) as save:
+                # As it is saved, without what was enrolled since.
+                saved = MetricSpace.load(folder)
+                saved.decisions[decision.kind] = decision
+                save(saved)
+        except (SpaceError, OSError) as error:  # which name the folder
+            log.warning("%s", error)
+            raise Refusal(409, NOT_SAVED) from error
         self._space.decisions[decision.kind] = decision
         return asdict(decision)
 

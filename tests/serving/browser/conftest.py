@@ -50,7 +50,7 @@ OPTIONS = (
 PATIENCE = 20_000
 #: A tree of the digits that are known or not shown.
 TREE = "digits\n  round\n    0\n    6\n  tall\n    1\n    4\n    7\n  curved\n    2\n    3\n    5\n"
-TRAINING = ("epochs=4", "space.encoder.name=ResNet10")
+TRAINING = ("epochs=2", "space.encoder.name=ResNet10")
 RATE = 8000
 
 

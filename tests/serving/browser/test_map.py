@@ -104,3 +104,15 @@ def test_keys_move_and_zoom_and_dark_paper_is_dark(visit):
     page.get_by_label("Colours").select_option("dark")
     page.wait_for_timeout(300)
     assert pixels(page)[6, 6].max() < 60
+
+
+def test_a_browser_without_webgl_says_so(visit):
+    page = visit("compare")
+    page.add_init_script(
+        "const before = HTMLCanvasElement.prototype.getContext;"
+        "HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {"
+        " return kind === 'webgl' ? null : before.call(this, kind, ...rest); };"
+    )
+    page.reload()
+    page.get_by_role("link", name="Map").click()
+    expect(page.get_by_role("alert")).to_contain_text("it needs WebGL")

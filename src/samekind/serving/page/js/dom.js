@@ -2,9 +2,11 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-export const element = (tag, attributes, ...children) => fill(document.createElement(tag), attributes, children);
+export const element = (tag, attributes, ...children) =>
+  fill(document.createElement(tag), attributes, children);
 
-export const svg = (tag, attributes, ...children) => fill(document.createElementNS(SVG, tag), attributes, children);
+export const svg = (tag, attributes, ...children) =>
+  fill(document.createElementNS(SVG, tag), attributes, children);
 
 // Attributes of which the name begins with "on" are listeners; true is an empty attribute, false and null none.
 function fill(node, attributes = {}, children = []) {
@@ -17,7 +19,8 @@ function fill(node, attributes = {}, children = []) {
   return node;
 }
 
-const present = (children) => children.flat().filter((child) => child !== null && child !== undefined && child !== false);
+const present = (children) =>
+  children.flat().filter((child) => child !== null && child !== undefined && child !== false);
 
 export function replace(node, ...children) {
   node.replaceChildren(...present(children));

@@ -1,9 +1,14 @@
 // Which score is compared: the space's choice, or one the reader names.
 
 import { element, freshId } from "./dom.js";
+import { field } from "./fields.js";
 
 const WORDS = {
-  similarity: "the space's own similarity", cosine: "cosine", fused: "both, fused", fitted: "fitted (PLDA)", normalised: "normalised by a cohort",
+  similarity: "the space's own similarity",
+  cosine: "cosine",
+  fused: "both, fused",
+  fitted: "fitted (PLDA)",
+  normalised: "normalised by a cohort",
 };
 
 export const kindWords = (kind) => WORDS[kind] ?? kind;
@@ -12,18 +17,13 @@ export const kindWords = (kind) => WORDS[kind] ?? kind;
 // is left out where it is none of them.
 export function kindChoice(kinds, changed, preferred = null) {
   const id = freshId("kind");
-  const select = element("select", { id, onchange: changed },
-    preferred === null || kinds.includes(preferred) ? element("option", { value: "" }, "the space's choice") : null,
-    kinds.map((kind) => element("option", { value: kind }, kindWords(kind))));
+  const select = element(
+    "select",
+    { id, onchange: changed },
+    preferred === null || kinds.includes(preferred)
+      ? element("option", { value: "" }, "the space's choice")
+      : null,
+    kinds.map((kind) => element("option", { value: kind }, kindWords(kind))),
+  );
   return { value: () => select.value, element: kinds.length > 1 ? field("Score", select) : null };
-}
-
-// What most readers leave as it is.
-export const settings = (...fields) => fields.some(Boolean) ?
-  element("details", {}, element("summary", {}, "Settings"), element("div", { class: "settings" }, fields)) : null;
-
-export function field(words, control, hint = null) {
-  control.id ||= freshId("field");
-  return element("div", { class: "field" },
-    element("label", { for: control.id }, words), control, hint && element("span", { class: "hint" }, hint));
 }

@@ -17,7 +17,12 @@ import { tree } from "./views/tree.js";
 
 // A view: id, title, explain (one sentence) and make(space), which gives an element and, if it is to be
 // told when it is shown again, shown().
-const GROUPS = { Ask: [compare, search, classify, attention], Teach: [enrol], Explore: [map, tree], Trust: [measures, threshold] };
+const GROUPS = {
+  Ask: [compare, search, classify, attention],
+  Teach: [enrol],
+  Explore: [map, tree],
+  Trust: [measures, threshold],
+};
 const VIEWS = Object.values(GROUPS).flat();
 
 // What all views know: the description of the space, which changes when classes or decisions do.
@@ -25,9 +30,12 @@ class Space {
   async refresh() {
     this.info = await call("/info");
     const { name, classes, gallery } = this.info;
-    replace(document.getElementById("about"), element("b", {}, name),
+    replace(
+      document.getElementById("about"),
+      element("b", {}, name),
       element("span", {}, counted(classes.length, "class")),
-      gallery === null ? null : element("span", {}, counted(gallery, "item")));
+      gallery === null ? null : element("span", {}, counted(gallery, "item")),
+    );
     return this.info;
   }
 }
@@ -54,18 +62,26 @@ function show(space) {
 function made(view, space) {
   const { element: content, shown } = view.make(space);
   return {
-    element: element("section", { "data-view": view.id, "aria-labelledby": `${view.id}-title`, class: `view ${view.id}` },
+    element: element(
+      "section",
+      { "data-view": view.id, "aria-labelledby": `${view.id}-title`, class: `view ${view.id}` },
       element("h1", { id: `${view.id}-title`, tabindex: -1 }, view.title),
-      element("p", { class: "explain" }, view.explain), content),
+      element("p", { class: "explain" }, view.explain),
+      content,
+    ),
     shown,
   };
 }
 
 function navigation() {
   return Object.entries(GROUPS).map(([title, views]) =>
-    element("div", { class: "nav-group", role: "group", "aria-label": title },
+    element(
+      "div",
+      { class: "nav-group", role: "group", "aria-label": title },
       element("p", { class: "nav-title", "aria-hidden": "true" }, title),
-      views.map(({ id, title: words }) => element("a", { href: `#${id}` }, words))));
+      views.map(({ id, title: words }) => element("a", { href: `#${id}` }, words)),
+    ),
+  );
 }
 
 // The address names the question, so the link to the question is followed by hand.

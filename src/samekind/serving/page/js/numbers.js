@@ -40,6 +40,7 @@ export function score(value) {
 
 // "about 3 in 1,000", for shares that per cent hide.
 export function outOf(share) {
-  const whole = share === 0 || share >= 0.01 ? 100 : share >= 0.001 ? 1000 : share >= 0.0001 ? 10_000 : 100_000;
+  const whole =
+    share === 0 || share >= 0.01 ? 100 : share >= 0.001 ? 1000 : share >= 0.0001 ? 10_000 : 100_000;
   return `${count(Math.round(share * whole))} in ${count(whole)}`;
 }

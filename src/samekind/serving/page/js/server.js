@@ -2,7 +2,7 @@
 
 import { forgetToken, askForToken, token } from "./token.js";
 
-export class ServerError extends Error {
+class ServerError extends Error {
   constructor(sentence, status, wait = null) {
     super(sentence);
     this.status = status;
@@ -11,9 +11,13 @@ export class ServerError extends Error {
 }
 
 // query: values of the address (null is left out). form: values, files or lists of files. as: "json" or "blob".
-export async function call(path, { method = "GET", query = {}, form = null, as = "json", signal = null } = {}) {
+export async function call(
+  path,
+  { method = "GET", query = {}, form = null, as = "json", signal = null } = {},
+) {
   const response = await send(address(path, query), { method, body: form && body(form), signal });
-  if (!response.ok) throw new ServerError(await sentenceOf(response), response.status, response.headers.get("Retry-After"));
+  if (!response.ok)
+    throw new ServerError(await sentenceOf(response), response.status, response.headers.get("Retry-After"));
   return as === "blob" ? { blob: await response.blob(), headers: response.headers } : response.json();
 }
 

@@ -13,8 +13,13 @@ export const note = (...words) => element("p", { class: "note" }, ...words);
 
 // Where there is nothing yet: why, and the command that changes it.
 export function nothing(title, words, command = null) {
-  return element("div", { class: "empty" },
-    element("h2", {}, title), element("p", {}, words), command && element("pre", {}, element("code", {}, command)));
+  return element(
+    "div",
+    { class: "empty" },
+    element("h2", {}, title),
+    element("p", {}, words),
+    command && element("pre", {}, element("code", {}, command)),
+  );
 }
 
 // A place for the answer of a question: busy, then the answer or the sentence of the error.

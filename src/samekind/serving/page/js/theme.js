@@ -25,9 +25,13 @@ export function colour(name) {
 export function themeChoice() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", apply);
   const options = Object.entries(CHOICES).map(([value, words]) =>
-    element("option", { value, selected: value === chosen() }, words));
+    element("option", { value, selected: value === chosen() }, words),
+  );
   const select = element("select", { id: "theme" }, options);
-  select.addEventListener("change", () => { localStorage.setItem(NAME, select.value); apply(); });
+  select.addEventListener("change", () => {
+    localStorage.setItem(NAME, select.value);
+    apply();
+  });
   apply();
   return element("label", { class: "theme" }, element("span", {}, "Colours"), select);
 }

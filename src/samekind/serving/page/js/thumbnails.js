@@ -10,14 +10,21 @@ const addresses = new Map();
 // A place that shows the item's picture as soon as it is there; words where none is stored.
 export function thumbnail(id, words = "no picture") {
   const place = element("div", { class: "thumbnail" });
-  address(id).then((source) => replace(place, source ? element("img", { src: source, alt: "", onload: showPixels }) : words));
+  address(id).then((source) =>
+    replace(place, source ? element("img", { src: source, alt: "", onload: showPixels }) : words),
+  );
   return place;
 }
 
 function address(id) {
   if (!addresses.has(id)) {
-    addresses.set(id, call("/items/thumbnail", { query: { id }, as: "blob" })
-      .then(({ blob }) => URL.createObjectURL(blob), () => null));
+    addresses.set(
+      id,
+      call("/items/thumbnail", { query: { id }, as: "blob" }).then(
+        ({ blob }) => URL.createObjectURL(blob),
+        () => null,
+      ),
+    );
     forgetOldest();
   }
   return addresses.get(id);

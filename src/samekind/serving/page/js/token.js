@@ -18,21 +18,41 @@ export function askForToken(rejected) {
 function dialog(rejected) {
   return new Promise((resolve) => {
     const input = element("input", {
-      id: "token", type: "password", name: "token", required: true, autocomplete: "off", spellcheck: "false",
+      id: "token",
+      type: "password",
+      name: "token",
+      required: true,
+      autocomplete: "off",
+      spellcheck: "false",
       "aria-describedby": "token-note",
     });
-    const form = element("form", { method: "dialog", class: "stack" },
+    const form = element(
+      "form",
+      { method: "dialog", class: "stack" },
       element("h2", { id: "token-title" }, "This server asks for a token"),
-      element("p", { id: "token-note", role: rejected ? "alert" : null, class: rejected ? "error" : "muted" },
-        rejected ? "The server does not know this token. Try another one." :
-          "Whoever started the server gives you one. It stays in this tab and is forgotten when you close it."),
-      element("label", { for: "token" }, "Token"), input,
-      element("div", { class: "row end" }, button("Continue", null, { type: "submit", class: "button primary" })));
+      element(
+        "p",
+        { id: "token-note", role: rejected ? "alert" : null, class: rejected ? "error" : "muted" },
+        rejected
+          ? "The server does not know this token. Try another one."
+          : "Whoever started the server gives you one. It stays in this tab and is forgotten when you close it.",
+      ),
+      element("label", { for: "token" }, "Token"),
+      input,
+      element(
+        "div",
+        { class: "row end" },
+        button("Continue", null, { type: "submit", class: "button primary" }),
+      ),
+    );
     const box = element("dialog", { "aria-labelledby": "token-title" }, form);
     // Without a token nothing can be shown: Escape does not close the dialog.
     box.addEventListener("cancel", (event) => event.preventDefault());
     form.addEventListener("submit", () => sessionStorage.setItem(NAME, input.value.trim()));
-    box.addEventListener("close", () => { box.remove(); resolve(); });
+    box.addEventListener("close", () => {
+      box.remove();
+      resolve();
+    });
     document.body.append(box);
     box.showModal();
     input.focus();

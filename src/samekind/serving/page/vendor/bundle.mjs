@@ -10,8 +10,14 @@ function change(before, after) {
   text = text.replace(before, () => after);
 }
 
-change("import createOriginalRegl from 'regl';", "import createOriginalRegl from '@plotly/regl';\nimport { code } from './code.js';");
-change("return createOriginalRegl({ gl, extensions });", "return createOriginalRegl({ gl, extensions, cachedCode: code });");
+change(
+  "import createOriginalRegl from 'regl';",
+  "import createOriginalRegl from '@plotly/regl';\nimport { code } from './code.js';",
+);
+change(
+  "return createOriginalRegl({ gl, extensions });",
+  "return createOriginalRegl({ gl, extensions, cachedCode: code });",
+);
 change(
   `const lassoStyleEl = document.createElement('style');
     document.head.appendChild(lassoStyleEl);
@@ -21,6 +27,12 @@ change(
 );
 writeFileSync("changed.js", text);
 buildSync({
-  entryPoints: ["changed.js"], outfile: "regl-scatterplot.js", bundle: true, minify: true, format: "esm",
-  target: "es2022", external: ["./code.js"], legalComments: "none",
+  entryPoints: ["changed.js"],
+  outfile: "regl-scatterplot.js",
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: "es2022",
+  external: ["./code.js"],
+  legalComments: "none",
 });

@@ -2,7 +2,7 @@
 
 import { svg } from "../dom.js";
 import { percent, score as asText } from "../numbers.js";
-import { BOTTOM, frame, LEFT, line, roundNumbers, text, TOP } from "./frame.js";
+import { BOTTOM, frame, LEFT, line, roundNumbers, TOP } from "./frame.js";
 
 const WIDTH = 420;
 const HEIGHT = 340;
@@ -15,10 +15,23 @@ export function byThreshold(rates, threshold, pair = null) {
   const floor = HEIGHT - BOTTOM;
   const x = (value) => LEFT + ((value - low) / (high - low || 1)) * (WIDTH - LEFT);
   const y = (share) => floor - share * (floor - TOP);
-  const path = (name) => rates.rows.map((row, i) => `${i ? "L" : "M"}${x(row.threshold).toFixed(1)} ${y(row[name]).toFixed(1)}`).join("");
-  return svg("svg", { class: "chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": described(rates, threshold, pair) },
+  const path = (name) =>
+    rates.rows
+      .map((row, i) => `${i ? "L" : "M"}${x(row.threshold).toFixed(1)} ${y(row[name]).toFixed(1)}`)
+      .join("");
+  return svg(
+    "svg",
+    {
+      class: "chart",
+      viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+      role: "img",
+      "aria-label": described(rates, threshold, pair),
+    },
     frame({
-      width: WIDTH, height: HEIGHT, xTitle: "score", yTitle: null,
+      width: WIDTH,
+      height: HEIGHT,
+      xTitle: "score",
+      yTitle: null,
       x: roundNumbers(low, high).map(([value, words]) => [x(value), words]),
       y: SHARES.map((share) => [y(share), `${100 * share} %`]),
     }),
@@ -26,7 +39,14 @@ export function byThreshold(rates, threshold, pair = null) {
     svg("path", { class: "curve rejects", d: path("rejects") }),
     line("threshold", x(threshold), TOP, x(threshold), floor),
     pair && line(`pair ${pair.same ? "" : "different"}`, x(pair.score), TOP + 20, x(pair.score), floor),
-    pair && svg("circle", { class: `pair-dot ${pair.same ? "" : "different"}`, cx: x(pair.score), cy: TOP + 20, r: 6 }));
+    pair &&
+      svg("circle", {
+        class: `pair-dot ${pair.same ? "" : "different"}`,
+        cx: x(pair.score),
+        cy: TOP + 20,
+        r: 6,
+      }),
+  );
 }
 
 function described(rates, threshold, pair) {

@@ -13,16 +13,30 @@ export const text = (words, x, y, attributes = {}) => svg("text", { x, y, ...att
 // ticks: [place, words]. The chart is width x height with the frame inside.
 export function frame({ width, height, x, y, xTitle, yTitle }) {
   const floor = height - BOTTOM;
-  return svg("g", { "aria-hidden": "true" },
-    y.map(([place, words]) => [
-      line("grid-line", LEFT, place, width, place),
-      text(words, LEFT - 8, place + 4, { "text-anchor": "end" })]).flat(),
-    x.map(([place, words]) => [
-      line("axis", place, floor, place, floor + 5),
-      text(words, place, floor + 19, { "text-anchor": "middle" })]).flat(),
+  return svg(
+    "g",
+    { "aria-hidden": "true" },
+    y
+      .map(([place, words]) => [
+        line("grid-line", LEFT, place, width, place),
+        text(words, LEFT - 8, place + 4, { "text-anchor": "end" }),
+      ])
+      .flat(),
+    x
+      .map(([place, words]) => [
+        line("axis", place, floor, place, floor + 5),
+        text(words, place, floor + 19, { "text-anchor": "middle" }),
+      ])
+      .flat(),
     line("axis", LEFT, floor, width, floor),
     text(xTitle, (LEFT + width) / 2, height - 4, { "text-anchor": "middle", class: "axis-title" }),
-    yTitle && text(yTitle, -(floor + TOP) / 2, 12, { transform: "rotate(-90)", "text-anchor": "middle", class: "axis-title" }));
+    yTitle &&
+      text(yTitle, -(floor + TOP) / 2, 12, {
+        transform: "rotate(-90)",
+        "text-anchor": "middle",
+        class: "axis-title",
+      }),
+  );
 }
 
 // About so many round numbers between two.

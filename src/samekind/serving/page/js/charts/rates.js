@@ -8,9 +8,13 @@ export class Rates {
       .sort((first, second) => first.threshold - second.threshold);
   }
 
-  get lowest() { return this.rows[0].threshold; }
+  get lowest() {
+    return this.rows[0].threshold;
+  }
 
-  get highest() { return this.rows.at(-1).threshold; }
+  get highest() {
+    return this.rows.at(-1).threshold;
+  }
 
   // A score at the threshold is accepted, so between two thresholds the rates of the higher one hold.
   at(threshold) {
@@ -25,7 +29,9 @@ export class Rates {
   }
 
   // The lowest threshold with at most this share of false accepts.
-  forAccepts(share) { return this.rows.find(({ accepts }) => accepts <= share) ?? this.rows.at(-1); }
+  forAccepts(share) {
+    return this.rows.find(({ accepts }) => accepts <= share) ?? this.rows.at(-1);
+  }
 
   // Where both errors are nearest to each other.
   get equal() {

@@ -14,20 +14,31 @@ const HIGHEST = 0.97;
 export function tradeoff(rates, threshold, pair = null) {
   const height = SIZE - 80;
   const floor = height - BOTTOM;
-  const share = (rate) => (quantile(within(rate)) - quantile(LOWEST)) / (quantile(HIGHEST) - quantile(LOWEST));
+  const share = (rate) =>
+    (quantile(within(rate)) - quantile(LOWEST)) / (quantile(HIGHEST) - quantile(LOWEST));
   const x = (rate) => LEFT + share(rate) * (SIZE - LEFT);
   const y = (rate) => floor - share(rate) * (floor - TOP);
   const dot = (row, kind) => svg("circle", { class: kind, cx: x(row.accepts), cy: y(row.rejects), r: 6 });
   const chosen = rates.at(threshold);
-  return svg("svg", { class: "chart", viewBox: `0 0 ${SIZE} ${height}`, role: "img", "aria-label": described(rates, chosen) },
+  return svg(
+    "svg",
+    { class: "chart", viewBox: `0 0 ${SIZE} ${height}`, role: "img", "aria-label": described(rates, chosen) },
     frame({
-      width: SIZE, height, xTitle: "different pairs accepted, %", yTitle: "same pairs missed, %",
-      x: TICKS.map((rate) => [x(rate), `${100 * rate}`]), y: TICKS.map((rate) => [y(rate), `${100 * rate}`]),
+      width: SIZE,
+      height,
+      xTitle: "different pairs accepted, %",
+      yTitle: "same pairs missed, %",
+      x: TICKS.map((rate) => [x(rate), `${100 * rate}`]),
+      y: TICKS.map((rate) => [y(rate), `${100 * rate}`]),
     }),
     line("diagonal", x(LOWEST), y(LOWEST), x(HIGHEST), y(HIGHEST)),
-    svg("path", { class: "curve", d: thinned(seen(rates.rows).map((row) => [x(row.accepts).toFixed(1), y(row.rejects).toFixed(1)])) }),
+    svg("path", {
+      class: "curve",
+      d: thinned(seen(rates.rows).map((row) => [x(row.accepts).toFixed(1), y(row.rejects).toFixed(1)])),
+    }),
     dot(chosen, "threshold-dot"),
-    pair && dot(rates.at(pair.score), `pair-dot ${pair.same ? "" : "different"}`));
+    pair && dot(rates.at(pair.score), `pair-dot ${pair.same ? "" : "different"}`),
+  );
 }
 
 // Errors too small for the axes are left out, unless there is nothing else.
@@ -39,12 +50,16 @@ function seen(rows) {
 const within = (rate) => Math.min(HIGHEST, Math.max(LOWEST, rate));
 
 const thinned = (points) =>
-  points.filter(([x, y], i) => i === 0 || x !== points[i - 1][0] || y !== points[i - 1][1])
-    .map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`).join("");
+  points
+    .filter(([x, y], i) => i === 0 || x !== points[i - 1][0] || y !== points[i - 1][1])
+    .map(([x, y], i) => `${i ? "L" : "M"}${x} ${y}`)
+    .join("");
 
 function described(rates, chosen) {
-  return `Error trade-off curve. Equal errors at ${percent((rates.equal.accepts + rates.equal.rejects) / 2)}; ` +
-    `now ${percent(chosen.accepts)} of different pairs accepted and ${percent(chosen.rejects)} of same pairs missed.`;
+  return (
+    `Error trade-off curve. Equal errors at ${percent((rates.equal.accepts + rates.equal.rejects) / 2)}; ` +
+    `now ${percent(chosen.accepts)} of different pairs accepted and ${percent(chosen.rejects)} of same pairs missed.`
+  );
 }
 
 // The standard normal quantile, after Winitzki's approximation of the error function (2008): enough to draw by.

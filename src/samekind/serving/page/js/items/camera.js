@@ -11,7 +11,16 @@ export async function takePicture(place) {
   try {
     return await new Promise((resolve) => {
       const shoot = button("Take the picture", () => still(video).then(resolve), { class: "button primary" });
-      replace(place, video, element("div", { class: "row" }, shoot, button("Cancel", () => resolve(null))));
+      replace(
+        place,
+        video,
+        element(
+          "div",
+          { class: "row" },
+          shoot,
+          button("Cancel", () => resolve(null)),
+        ),
+      );
       shoot.focus();
     });
   } finally {
@@ -22,5 +31,7 @@ export async function takePicture(place) {
 function still(video) {
   const canvas = element("canvas", { width: video.videoWidth, height: video.videoHeight });
   canvas.getContext("2d").drawImage(video, 0, 0);
-  return new Promise((resolve) => canvas.toBlob((blob) => resolve(new File([blob], "camera.png", { type: "image/png" }))));
+  return new Promise((resolve) =>
+    canvas.toBlob((blob) => resolve(new File([blob], "camera.png", { type: "image/png" }))),
+  );
 }

@@ -39,11 +39,23 @@ function recorded(place, context, stream, longest) {
     }, REFRESH);
     const end = (keep) => {
       clearInterval(timer);
-      resolve(keep && blocks.length ? new File([wav(blocks, context.sampleRate)], "recording.wav", { type: "audio/wav" }) : null);
+      resolve(
+        keep && blocks.length
+          ? new File([wav(blocks, context.sampleRate)], "recording.wav", { type: "audio/wav" })
+          : null,
+      );
     };
     const stop = button("Stop and use", () => end(true), { class: "button primary" });
-    replace(place, element("p", { class: "recording row" }, "Recording", clock, meter),
-      element("div", { class: "row" }, stop, button("Cancel", () => end(false))));
+    replace(
+      place,
+      element("p", { class: "recording row" }, "Recording", clock, meter),
+      element(
+        "div",
+        { class: "row" },
+        stop,
+        button("Cancel", () => end(false)),
+      ),
+    );
     stop.focus();
   });
 }

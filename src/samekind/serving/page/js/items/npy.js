@@ -8,7 +8,8 @@ export function npy(values) {
   const unpadded = MAGIC.length + 2 + described.length + 1;
   const text = described + " ".repeat((ALIGNED - (unpadded % ALIGNED)) % ALIGNED) + "\n";
   const bytes = new DataView(new ArrayBuffer(MAGIC.length + 2 + text.length + 4 * values.length));
-  const write = (place, letters) => [...letters].forEach((letter, i) => bytes.setUint8(place + i, letter.charCodeAt(0)));
+  const write = (place, letters) =>
+    [...letters].forEach((letter, i) => bytes.setUint8(place + i, letter.charCodeAt(0)));
   write(0, MAGIC);
   bytes.setUint16(MAGIC.length, text.length, true);
   write(MAGIC.length + 2, text);

@@ -18,20 +18,30 @@ export function typeNumbers(place, info) {
         replace(problem, failure(error));
       }
     };
-    replace(place, element("label", { for: id }, "Numbers, with commas, spaces or new lines between"), text, problem,
-      element("div", { class: "row" },
-        button("Use these numbers", use, { class: "button primary" }), button("Cancel", () => resolve(null))));
+    replace(
+      place,
+      element("label", { for: id }, "Numbers, with commas, spaces or new lines between"),
+      text,
+      problem,
+      element(
+        "div",
+        { class: "row" },
+        button("Use these numbers", use, { class: "button primary" }),
+        button("Cancel", () => resolve(null)),
+      ),
+    );
     text.focus();
   });
 }
 
-export function parsed(text, info) {
+function parsed(text, info) {
   const parts = text.split(/[\s,;]+/).filter(Boolean);
   const wrong = parts.find((part) => !Number.isFinite(Number(part)));
   if (wrong !== undefined) throw new Error(`"${wrong}" is not a number. Write 0.5, not 0,5.`);
   const wanted = info.shape?.length === 1 ? info.shape[0] : null;
   if (parts.length === 0) throw new Error("Type or paste numbers first.");
-  if (wanted && parts.length !== wanted) throw new Error(`This space reads ${wanted} numbers; these are ${parts.length}.`);
+  if (wanted && parts.length !== wanted)
+    throw new Error(`This space reads ${wanted} numbers; these are ${parts.length}.`);
   return parts.map(Number);
 }
 
@@ -45,9 +55,22 @@ export function bars(file) {
 function drawn(values) {
   const shown = values.slice(0, MOST_BARS);
   const largest = Math.max(...shown.map(Math.abs)) || 1;
-  return svg("svg", { viewBox: `0 -1 ${shown.length} 2`, preserveAspectRatio: "none", role: "img",
-    "aria-label": `${values.length} numbers, from ${Math.min(...values).toPrecision(3)} to ${Math.max(...values).toPrecision(3)}` },
-    shown.map((value, i) => svg("rect", {
-      class: value < 0 ? "below" : "above", x: i + 0.1, width: 0.8,
-      y: value < 0 ? 0 : -value / largest, height: Math.abs(value) / largest })));
+  return svg(
+    "svg",
+    {
+      viewBox: `0 -1 ${shown.length} 2`,
+      preserveAspectRatio: "none",
+      role: "img",
+      "aria-label": `${values.length} numbers, from ${Math.min(...values).toPrecision(3)} to ${Math.max(...values).toPrecision(3)}`,
+    },
+    shown.map((value, i) =>
+      svg("rect", {
+        class: value < 0 ? "below" : "above",
+        x: i + 0.1,
+        width: 0.8,
+        y: value < 0 ? 0 : -value / largest,
+        height: Math.abs(value) / largest,
+      }),
+    ),
+  );
 }

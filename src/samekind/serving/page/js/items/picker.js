@@ -22,8 +22,15 @@ export class Picker {
     this.shown = element("div", { class: "picked" });
     this.problem = element("div", {});
     this.taking = element("div", { class: "taking" });
-    this.element = element("div", { class: "picker", role: "group", "aria-label": label },
-      element("p", { class: "picker-label" }, label), this.shown, this.taking, this.controls(), this.problem);
+    this.element = element(
+      "div",
+      { class: "picker", role: "group", "aria-label": label },
+      element("p", { class: "picker-label" }, label),
+      this.shown,
+      this.taking,
+      this.controls(),
+      this.problem,
+    );
     this.listen();
     this.draw();
   }
@@ -32,20 +39,38 @@ export class Picker {
     const called = words(this.info);
     const id = freshId("files");
     this.input = element("input", {
-      id, type: "file", class: "hidden-input", multiple: this.several || this.rest !== null,
-      accept: (this.info.endings ?? []).join(","), "aria-label": `${this.label}: choose ${called.a} from this machine`,
-      onchange: () => { this.take([...this.input.files]); this.input.value = ""; },
+      id,
+      type: "file",
+      class: "hidden-input",
+      multiple: this.several || this.rest !== null,
+      accept: (this.info.endings ?? []).join(","),
+      "aria-label": `${this.label}: choose ${called.a} from this machine`,
+      onchange: () => {
+        this.take([...this.input.files]);
+        this.input.value = "";
+      },
     });
     const take = TAKE[called.take];
     this.hint = element("p", { class: "hint" }, `Drop ${this.several ? called.many : called.a} here`);
-    return element("div", { class: "picker-controls" }, this.hint,
-      element("div", { class: "row" },
-        this.input, element("label", { for: id, class: "button" }, this.several ? "Choose files" : "Choose a file"),
-        take && button(take[0], () => this.start(take[1]), { "aria-label": `${this.label}: ${take[0]}` })));
+    return element(
+      "div",
+      { class: "picker-controls" },
+      this.hint,
+      element(
+        "div",
+        { class: "row" },
+        this.input,
+        element("label", { for: id, class: "button" }, this.several ? "Choose files" : "Choose a file"),
+        take && button(take[0], () => this.start(take[1]), { "aria-label": `${this.label}: ${take[0]}` }),
+      ),
+    );
   }
 
   listen() {
-    const over = (event) => { event.preventDefault(); this.element.classList.add("over"); };
+    const over = (event) => {
+      event.preventDefault();
+      this.element.classList.add("over");
+    };
     const out = () => this.element.classList.remove("over");
     this.element.addEventListener("dragenter", over);
     this.element.addEventListener("dragover", over);
@@ -99,7 +124,11 @@ export class Picker {
 
   draw() {
     this.element.classList.toggle("filled", this.files.length > 0);
-    for (const image of this.shown.querySelectorAll("[data-address]")) URL.revokeObjectURL(image.dataset.address);
-    replace(this.shown, this.files.map((file) => preview(file, this.info, () => this.remove(file))));
+    for (const image of this.shown.querySelectorAll("[data-address]"))
+      URL.revokeObjectURL(image.dataset.address);
+    replace(
+      this.shown,
+      this.files.map((file) => preview(file, this.info, () => this.remove(file))),
+    );
   }
 }

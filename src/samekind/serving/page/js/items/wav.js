@@ -17,7 +17,8 @@ export function wav(blocks, rate) {
 }
 
 function header(bytes, samples, rate) {
-  const text = (place, letters) => [...letters].forEach((letter, i) => bytes.setUint8(place + i, letter.charCodeAt(0)));
+  const text = (place, letters) =>
+    [...letters].forEach((letter, i) => bytes.setUint8(place + i, letter.charCodeAt(0)));
   text(0, "RIFF");
   bytes.setUint32(4, HEADER - 8 + 2 * samples, true);
   text(8, "WAVEfmt ");

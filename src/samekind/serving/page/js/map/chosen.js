@@ -16,29 +16,72 @@ export class Chosen {
 
   show(places, title) {
     if (places.length === 0) {
-      replace(this.element, element("p", { class: "muted small" }, title || "Point at a dot to see its item. Draw around dots with the lasso to list them here."));
+      replace(
+        this.element,
+        element(
+          "p",
+          { class: "muted small" },
+          title || "Point at a dot to see its item. Draw around dots with the lasso to list them here.",
+        ),
+      );
       return;
     }
     const rest = places.length > MOST ? `, the first ${MOST} here` : "";
-    replace(this.element,
-      element("div", { class: "row between" },
-        element("h2", {}, title), button("Save the list", () => this.save(places), { class: "button quiet" })),
+    replace(
+      this.element,
+      element(
+        "div",
+        { class: "row between" },
+        element("h2", {}, title),
+        button("Save the list", () => this.save(places), { class: "button quiet" }),
+      ),
       element("p", { class: "muted small" }, `${counted(places.length, "item")}${rest}`),
-      element("ul", { class: "chosen-list" }, places.slice(0, MOST).map((place) => this.row(place))));
+      element(
+        "ul",
+        { class: "chosen-list" },
+        places.slice(0, MOST).map((place) => this.row(place)),
+      ),
+    );
   }
 
   row(place) {
     const doubt = this.points.doubt?.[place];
-    return element("li", {}, element("button", { type: "button", onclick: () => this.look(place) },
-      thumbnail(this.points.ids[place], ""),
-      element("span", {}, element("b", {}, this.points.name(place)),
-        doubt ? element("span", { class: "muted" }, element("br", {}), `${percent(doubt)} of its neighbours differ`) : null)));
+    return element(
+      "li",
+      {},
+      element(
+        "button",
+        { type: "button", onclick: () => this.look(place) },
+        thumbnail(this.points.ids[place], ""),
+        element(
+          "span",
+          {},
+          element("b", {}, this.points.name(place)),
+          doubt
+            ? element(
+                "span",
+                { class: "muted" },
+                element("br", {}),
+                `${percent(doubt)} of its neighbours differ`,
+              )
+            : null,
+        ),
+      ),
+    );
   }
 
   save(places) {
     const quoted = (text) => `"${String(text).replaceAll('"', '""')}"`;
-    const rows = places.map((place) => [quoted(this.points.ids[place]), quoted(this.points.name(place)), this.points.doubt?.[place] ?? ""].join(","));
-    const address = URL.createObjectURL(new Blob([["id,label,doubt", ...rows, ""].join("\n")], { type: "text/csv" }));
+    const rows = places.map((place) =>
+      [
+        quoted(this.points.ids[place]),
+        quoted(this.points.name(place)),
+        this.points.doubt?.[place] ?? "",
+      ].join(","),
+    );
+    const address = URL.createObjectURL(
+      new Blob([["id,label,doubt", ...rows, ""].join("\n")], { type: "text/csv" }),
+    );
     element("a", { href: address, download: "items.csv" }).click();
     setTimeout(() => URL.revokeObjectURL(address), 1000);
   }

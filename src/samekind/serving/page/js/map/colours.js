@@ -1,6 +1,17 @@
 // Colours of classes, which can be told apart on light and dark paper, and of doubt from none to full.
 
-export const CLASSES = ["#1f77b4", "#e0691a", "#2a9d6a", "#c65a9b", "#b58900", "#3aa6c9", "#8a6bbf", "#c23b3b", "#7d8f2b", "#7c8894"];
+export const CLASSES = [
+  "#1f77b4",
+  "#e0691a",
+  "#2a9d6a",
+  "#c65a9b",
+  "#b58900",
+  "#3aa6c9",
+  "#8a6bbf",
+  "#c23b3b",
+  "#7d8f2b",
+  "#7c8894",
+];
 
 const SURE = [122, 140, 153];
 const DOUBTFUL = [214, 69, 20];

@@ -15,9 +15,32 @@ export function legend(points, alone) {
     button.setAttribute("aria-pressed", String(on));
     alone(on ? label : null);
   };
-  list.append(...points.counts().slice(0, MOST).map(([label, size]) => element("li", {}, element("button", {
-    type: "button", "aria-pressed": "false", title: "Show this class alone", onclick: (event) => press(event.currentTarget, label) },
-    svg("svg", { viewBox: "0 0 12 12", "aria-hidden": "true" }, svg("circle", { cx: 6, cy: 6, r: 5.5, fill: classColour(label) })),
-    element("span", { class: "name" }, points.labels[label] ?? "no label"), element("span", { class: "count" }, count(size))))));
+  list.append(
+    ...points
+      .counts()
+      .slice(0, MOST)
+      .map(([label, size]) =>
+        element(
+          "li",
+          {},
+          element(
+            "button",
+            {
+              type: "button",
+              "aria-pressed": "false",
+              title: "Show this class alone",
+              onclick: (event) => press(event.currentTarget, label),
+            },
+            svg(
+              "svg",
+              { viewBox: "0 0 12 12", "aria-hidden": "true" },
+              svg("circle", { cx: 6, cy: 6, r: 5.5, fill: classColour(label) }),
+            ),
+            element("span", { class: "name" }, points.labels[label] ?? "no label"),
+            element("span", { class: "count" }, count(size)),
+          ),
+        ),
+      ),
+  );
   return list;
 }

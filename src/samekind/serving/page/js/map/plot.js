@@ -14,7 +14,12 @@ export class Plot {
   constructor(points, { over, chosen }) {
     this.points = points;
     this.moving = !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    this.canvas = element("canvas", { tabindex: 0, role: "img", "aria-label": `Map of ${points.length} items. Arrow keys move it, plus and minus zoom, 0 shows all.`, onkeydown: (event) => this.key(event) });
+    this.canvas = element("canvas", {
+      tabindex: 0,
+      role: "img",
+      "aria-label": `Map of ${points.length} items. Arrow keys move it, plus and minus zoom, 0 shows all.`,
+      onkeydown: (event) => this.key(event),
+    });
     this.told = { over, chosen };
   }
 
@@ -22,17 +27,38 @@ export class Plot {
   async start() {
     const few = this.points.length <= SMALL;
     this.plot = createScatterplot({
-      canvas: this.canvas, width: "auto", height: "auto", pointSize: few ? 6 : 3, pointSizeSelected: 2,
-      opacity: few ? 0.85 : 0.6, pointOutlineWidth: 2, lassoColor: rgb("accent"), lassoLineWidth: 2, lassoMinDelay: 8, lassoMinDist: 2,
-      backgroundColor: rgb("card"), pointColorHover: rgb("ink"), pointColorActive: rgb("ink"), deselectOnDblClick: true,
-      spatialIndexUseWorker: false, showReticle: false, colorBy: "category", pointColor: CLASSES,
+      canvas: this.canvas,
+      width: "auto",
+      height: "auto",
+      pointSize: few ? 6 : 3,
+      pointSizeSelected: 2,
+      opacity: few ? 0.85 : 0.6,
+      pointOutlineWidth: 2,
+      lassoColor: rgb("accent"),
+      lassoLineWidth: 2,
+      lassoMinDelay: 8,
+      lassoMinDist: 2,
+      backgroundColor: rgb("card"),
+      pointColorHover: rgb("ink"),
+      pointColorActive: rgb("ink"),
+      deselectOnDblClick: true,
+      spatialIndexUseWorker: false,
+      showReticle: false,
+      colorBy: "category",
+      pointColor: CLASSES,
     });
     this.plot.subscribe("pointOver", (place) => this.told.over(place));
     this.plot.subscribe("pointOut", () => this.told.over(null));
     this.plot.subscribe("select", ({ points }) => this.told.chosen(points));
     this.plot.subscribe("deselect", () => this.told.chosen([]));
-    document.addEventListener("theme", () => this.plot.set({
-      backgroundColor: rgb("card"), pointColorHover: rgb("ink"), pointColorActive: rgb("ink"), lassoColor: rgb("accent") }));
+    document.addEventListener("theme", () =>
+      this.plot.set({
+        backgroundColor: rgb("card"),
+        pointColorHover: rgb("ink"),
+        pointColorActive: rgb("ink"),
+        lassoColor: rgb("accent"),
+      }),
+    );
     await this.colourBy("class");
     await this.whole();
   }
@@ -41,7 +67,9 @@ export class Plot {
     const byClass = what === "class";
     const { x, y, label, doubt } = this.points;
     this.plot.set({ pointColor: byClass ? CLASSES : DOUBTS });
-    const category = byClass ? label.map(colourPlace) : doubt.map((value) => Math.round(value * (DOUBTS.length - 1)));
+    const category = byClass
+      ? label.map(colourPlace)
+      : doubt.map((value) => Math.round(value * (DOUBTS.length - 1)));
     await this.plot.draw({ x, y, category }, { zDataType: "categorical", preventFilterReset: true });
   }
 
@@ -53,31 +81,49 @@ export class Plot {
   }
 
   async look(places) {
-    if (places.length) await this.plot.zoomToPoints(places, { padding: places.length === 1 ? 8 : 0.3, transition: this.moving });
+    if (places.length)
+      await this.plot.zoomToPoints(places, {
+        padding: places.length === 1 ? 8 : 0.3,
+        transition: this.moving,
+      });
   }
 
-  lasso(on) { this.plot.set({ mouseMode: on ? "lasso" : "panZoom" }); }
+  lasso(on) {
+    this.plot.set({ mouseMode: on ? "lasso" : "panZoom" });
+  }
 
   // All points, also in a place that is higher than wide.
-  whole() { return this.plot.zoomToLocation([0, 0], this.far(), { transition: false }); }
+  whole() {
+    return this.plot.zoomToLocation([0, 0], this.far(), { transition: false });
+  }
 
   far() {
     const { clientWidth: width, clientHeight: height } = this.canvas;
     return width ? Math.max(1, height / width) : 1;
   }
 
-  resized() { this.plot?.set({ width: "auto", height: "auto" }); }
+  resized() {
+    this.plot?.set({ width: "auto", height: "auto" });
+  }
 
   // Of a point, in the place of the canvas.
-  position(place) { return this.plot.getScreenPosition(place); }
+  position(place) {
+    return this.plot.getScreenPosition(place);
+  }
 
   key(event) {
     const [x, y] = this.plot.get("cameraTarget");
     const distance = this.plot.get("cameraDistance");
     const step = STEP * distance;
     const moves = {
-      ArrowLeft: [[x - step, y], distance], ArrowRight: [[x + step, y], distance], ArrowUp: [[x, y + step], distance], ArrowDown: [[x, y - step], distance],
-      "+": [[x, y], distance / ZOOM], "=": [[x, y], distance / ZOOM], "-": [[x, y], distance * ZOOM], 0: [[0, 0], this.far()],
+      ArrowLeft: [[x - step, y], distance],
+      ArrowRight: [[x + step, y], distance],
+      ArrowUp: [[x, y + step], distance],
+      ArrowDown: [[x, y - step], distance],
+      "+": [[x, y], distance / ZOOM],
+      "=": [[x, y], distance / ZOOM],
+      "-": [[x, y], distance * ZOOM],
+      0: [[0, 0], this.far()],
     };
     if (!moves[event.key]) return;
     event.preventDefault();

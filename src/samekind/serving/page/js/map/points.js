@@ -4,15 +4,24 @@
 export const NONE = -1;
 
 export class Points {
-  constructor({ ids, x, y, label, labels, doubt }) {
-    Object.assign(this, { ids, labels, doubt: doubt?.some((value) => value !== null) ? doubt.map((value) => value ?? 0) : null });
+  constructor({ ids, x, y, label, labels, doubt, items }) {
+    Object.assign(this, {
+      ids,
+      items,
+      labels,
+      doubt: doubt?.some((value) => value !== null) ? doubt.map((value) => value ?? 0) : null,
+    });
     this.label = label.map((value) => value ?? NONE);
     [this.x, this.y] = squared([x, y]);
   }
 
-  get length() { return this.ids.length; }
+  get length() {
+    return this.ids.length;
+  }
 
-  name(place) { return this.labels[this.label[place]] ?? "no label"; }
+  name(place) {
+    return this.labels[this.label[place]] ?? "no label";
+  }
 
   // [label, how many], the largest class first.
   counts() {
@@ -22,11 +31,17 @@ export class Points {
   }
 
   // The places of a class.
-  of(label) { return this.places((place) => this.label[place] === label); }
+  of(label) {
+    return this.places((place) => this.label[place] === label);
+  }
 
   // Items of which most neighbours have another label, the worst first.
   mistakes(least = 0.5) {
-    return this.doubt ? this.places((place) => this.doubt[place] > least).sort((first, second) => this.doubt[second] - this.doubt[first]) : [];
+    return this.doubt
+      ? this.places((place) => this.doubt[place] > least).sort(
+          (first, second) => this.doubt[second] - this.doubt[first],
+        )
+      : [];
   }
 
   places(holds) {
@@ -38,7 +53,14 @@ export class Points {
 
 // Both axes by the same factor: distances keep their meaning.
 function squared(columns) {
-  const ranges = columns.map((column) => column.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]));
+  const ranges = columns.map((column) =>
+    column.reduce(
+      ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+      [Infinity, -Infinity],
+    ),
+  );
   const half = Math.max(...ranges.map(([low, high]) => high - low)) / 2 || 1;
-  return columns.map((column, axis) => column.map((value) => (0.95 * (value - (ranges[axis][0] + ranges[axis][1]) / 2)) / half));
+  return columns.map((column, axis) =>
+    column.map((value) => (0.95 * (value - (ranges[axis][0] + ranges[axis][1]) / 2)) / half),
+  );
 }

@@ -16,11 +16,13 @@ export function nameByMembers(node) {
 
 export const everything = (node) => [node, ...node.children.flatMap(everything)];
 
-export const visible = (node) => [node, ...(node.open ? node.children.flatMap(visible) : [])];
+const visible = (node) => [node, ...(node.open ? node.children.flatMap(visible) : [])];
 
 // Closes the deepest groups until so many rows are left, at least.
 export function closeDeep(root, rows) {
-  const groups = everything(root).filter((node) => node.children.length && node.parent).sort((first, second) => second.depth - first.depth);
+  const groups = everything(root)
+    .filter((node) => node.children.length && node.parent)
+    .sort((first, second) => second.depth - first.depth);
   for (const group of groups) {
     if (rowsOf(root).length <= rows) return;
     group.open = false;
@@ -34,7 +36,9 @@ export function place(root) {
   const nodes = visible(root);
   const heights = nodes.every((node) => node.height !== null) && root.height > 0;
   const deepest = Math.max(1, ...nodes.map((node) => node.depth));
-  rowsOf(root).forEach((node, row) => { node.y = row; });
+  rowsOf(root).forEach((node, row) => {
+    node.y = row;
+  });
   for (const node of [...nodes].reverse()) {
     node.x = heights ? 1 - node.height / root.height : node.children.length ? node.depth / deepest : 1;
     if (node.open && node.children.length) node.y = (node.children[0].y + node.children.at(-1).y) / 2;

@@ -5,16 +5,29 @@ import { Picker } from "../items/picker.js";
 import { call } from "../server.js";
 import { Answer, nothing, speak } from "../telling.js";
 
-export const attention = { id: "attention", title: "Attention", explain: "Give a picture. The brighter the colour, the more this part speaks for the answer.", make };
+export const attention = {
+  id: "attention",
+  title: "Attention",
+  explain: "Give a picture. The brighter the colour, the more this part speaks for the answer.",
+  make,
+};
 
 function make(space) {
   const { info } = space;
   if (!info.attention) {
-    return { element: nothing("Not for this space", "Where a network looks can be drawn for pictures, and for networks with maps to look at.",
-      "samekind train RECIPE --data FOLDER --set space.encoder.name=ResNet18") };
+    return {
+      element: nothing(
+        "Not for this space",
+        "Where a network looks can be drawn for pictures, and for networks with maps to look at.",
+        "samekind train RECIPE --data FOLDER --set space.encoder.name=ResNet18",
+      ),
+    };
   }
   const answer = new Answer();
-  const picker = new Picker(info, { label: "Picture", changed: ([file]) => (file ? answer.show(() => looked(file)) : answer.clear()) });
+  const picker = new Picker(info, {
+    label: "Picture",
+    changed: ([file]) => (file ? answer.show(() => looked(file)) : answer.clear()),
+  });
   return { element: element("div", { class: "wide" }, picker.element, answer.element) };
 }
 
@@ -25,7 +38,10 @@ async function looked(file) {
   speak(`The overlay is drawn. ${words}`);
   return [
     words && element("p", { class: "named" }, words),
-    element("figure", { class: "overlay" },
-      element("img", { src: URL.createObjectURL(blob), alt: `Where the network looks in ${file.name}` })),
+    element(
+      "figure",
+      { class: "overlay" },
+      element("img", { src: URL.createObjectURL(blob), alt: `Where the network looks in ${file.name}` }),
+    ),
   ];
 }
