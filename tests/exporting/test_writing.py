@@ -19,7 +19,7 @@ from samekind.taxonomy import tree_of_parents
 @pytest.fixture(scope="module")
 def contents(known_space):
     space = copy.deepcopy(known_space)
-    space.fitted = space.normalised = None
+    space.fitted = space.normalised = space.choices = None
     return export_contents(space, name="small")
 
 
@@ -67,7 +67,7 @@ def test_what_would_be_lost_is_named(contents, tmp_path):
 
 def test_what_stays_behind_is_said_and_no_reader_is_refused(known_space):
     space = copy.deepcopy(known_space)
-    space.fitted = space.normalised = None
+    space.fitted = space.normalised = space.choices = None
     space.similarity = Cosine()
     assert export_contents(space, name="x").without == ()
     space.tree = grown_from(space.classes)
@@ -79,6 +79,16 @@ def test_what_stays_behind_is_said_and_no_reader_is_refused(known_space):
     space.reader = None
     with pytest.raises(SpaceError, match="does not say how to read a file"):
         export_contents(space, name="x")
+
+
+def test_a_cosine_that_is_asked_for_by_name_comes_along(known_space, tmp_path):
+    space = copy.deepcopy(known_space)
+    space.fitted = space.normalised = space.choices = None
+    space.similarity = Cosine()
+    assert space.kinds == ["similarity"]
+    assert space.open_set.kind == "cosine"
+    kinds = write_export(export_contents(space, name="x"), tmp_path / "out", lambda portable: portable.kinds)
+    assert kinds == ["similarity", "cosine"]
 
 
 def grown_from(classes):

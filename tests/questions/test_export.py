@@ -20,7 +20,7 @@ pytest.importorskip("onnxscript")
 @pytest.fixture(scope="module")
 def small_space(known_space):
     space = copy.deepcopy(known_space)
-    space.normalised = None
+    space.normalised = space.choices = None
     return space
 
 

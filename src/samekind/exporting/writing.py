@@ -3,7 +3,7 @@
 import copy
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from torch import Tensor
 
 from samekind import __version__, storage
 from samekind.auxiliary_head import AuxiliaryHead
-from samekind.decisions import Record
+from samekind.decisions import Kind, Record
 from samekind.errors import SpaceError
 from samekind.exporting.encoder import encoder_files
 from samekind.exporting.scores import score_graphs
@@ -80,7 +80,7 @@ def export_contents(
     encoder = encoder_files(space.encoder, space.reader)
     files[ENCODER], arrays = encoder.graph, {**arrays, **encoder.arrays}
     kinds: dict[str, ScoreFiles] = {}
-    for kind in space.kinds:
+    for kind in _kinds(space):
         graphs = score_graphs(space.scorer(kind), space.prototypes.dimension, kind=kind)
         named = {f"{kind}-{part}.onnx": getattr(graphs, part) for part in ("map", "pairs")}
         files |= {file: content for file, content in named.items() if content is not None}
@@ -156,9 +156,20 @@ def expect_replaceable(folder: Path) -> None:
         raise SpaceError(f"{folder} holds {others[0]} beside an export; choose another folder")
 
 
+def _kinds(space: MetricSpace) -> list[Kind]:
+    """The kinds of score; the cosine too where the space asks for it by name, though it is its own score."""
+    choices = space.choices
+    named = [] if choices is None else [choices.pairs, choices.neighbours, choices.classes]
+    named += [] if space.open_set is None else [space.open_set.kind]
+    own: list[Kind] = ["cosine"] if "cosine" in {*named, *space.decisions} - {*space.kinds} else []
+    return [*space.kinds, *own]
+
+
 def _record(space: MetricSpace) -> Record:
+    known: Collection[str] = _kinds(space)
     return Record(
-        space.decisions,
+        # A threshold may be left from a score that the space no longer has.
+        {kind: decision for kind, decision in space.decisions.items() if kind in known},
         space.open_set,
         space.temperatures,
         space.standings,
