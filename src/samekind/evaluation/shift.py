@@ -145,8 +145,9 @@ def shifts(
         some = draw(items, most=most, seed=seed)
         there = embed(space, some.inputs).cpu()
         gaps = _gaps(right, _right(space, some, there), paired=paired, seed=seed)
-        # The same items on both sides would look more alike than two draws are: half of them on each.
-        sides = (z[::2], there[1::2]) if paired else (z, there)
+        # The same items on both sides would look more alike than two draws are: half of each class on each.
+        order = drawn.labels.cpu().argsort(stable=True)
+        sides = (z[order[::2]], there[order[1::2]]) if paired else (z, there)
         whole, rest, new = _compared(space, *sides, seed=seed)
         checked = tuple(promises(space, {name: some}, seed=seed)) if len(some.classes) > 1 else ()
         answers.append(Shift(name, len(some), gaps, whole, rest, new, checked))
