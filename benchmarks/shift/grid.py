@@ -13,7 +13,7 @@ DOMAINS = ("characters", "plankton", "pacs")
 CORRUPTED = ("mnist-cut", "cifar10")
 #: The file or folder of each in DIR; the characters come with the package.
 FILES = {"plankton": "plankton.zip", "pacs": "pacs", "mnist-cut": "mnist", "cifar10": "cifar10"}
-EPOCHS = {"characters": 80, "plankton": 10, "pacs": 20, "mnist-cut": 8, "cifar10": 15}
+EPOCHS = {"characters": 30, "plankton": 10, "pacs": 20, "mnist-cut": 8, "cifar10": 15}
 SYSTEMS = ("prototypical", "dense")
 #: Items of a batch, where there are few in all.
 SMALL = 24

@@ -15,6 +15,8 @@ NAMES = {
     "cifar10": "CIFAR-10, corrupted",
 }
 HEADS = {"similarity": "similarity", "auxiliary": "dense layer", "fused": "both"}
+#: The set with characters that were not learned among its items.
+NEW = "new classes"
 TITLES = {
     "prototypical": "prototypical",
     "dense": "dense classifier (ERM)",
@@ -38,24 +40,29 @@ def tables(results: Results) -> str:
 
 
 def _accuracies(systems: dict[str, list[dict[str, Any]]]) -> str:
-    """The accuracy of each head in each set, its mean over sets, and the gap to home."""
+    """The accuracy of each head in each set, its mean over sets, and the gap to home. Of corruptions the
+    severities are together.
+    """
     first = next(iter(systems.values()))[0]["sets"]
-    names = [one["name"] for one in first if one["name"] != "new classes"]
-    names = list(dict.fromkeys(names))
+    titles = [one["name"] if "left out" in one else one["name"].split()[0] for one in first]
+    names = [name for name in dict.fromkeys(titles) if name != NEW]
     rows = []
     for system, runs in systems.items():
-        for place, gap in enumerate(runs[0]["sets"][0]["gaps"]):
-            if gap["head"] == "fused" or (system == "dense" and gap["head"] != "similarity"):
+        sets = [[one for one in run["sets"] if one["name"] != NEW] for run in runs]
+        for place, head in enumerate(gap["head"] for gap in sets[0][0]["gaps"]):
+            if head == "fused":
                 continue
-            by_run = [{one["name"]: one["gaps"][place] for one in run["sets"] if one["gaps"]} for run in runs]
-            cells = [with_interval([100 * sets[name]["away"]["mean"] for sets in by_run]) for name in names]
-            means = [100 * sum(sets[name]["away"]["mean"] for name in names) / len(names) for sets in by_run]
-            gaps = [100 * sum(sets[name]["gap"]["mean"] for name in names) / len(names) for sets in by_run]
-            head = "dense layer" if system == "dense" else HEADS[gap["head"]]
-            rows.append(
-                [TITLES[system], head, *cells, with_interval(means), with_interval(gaps), str(len(runs))]
-            )
+            cells = [with_interval([_mean(some, place, "away", name) for some in sets]) for name in names]
+            whole = [with_interval([_mean(some, place, key) for some in sets]) for key in ("away", "gap")]
+            called = "dense layer" if system == "dense" else HEADS[head]
+            rows.append([TITLES[system], called, *cells, *whole, str(len(runs))])
     return markdown(["system", "head", *names, "mean", "gap", "seeds"], rows)
+
+
+def _mean(sets: list[dict[str, Any]], place: int, key: str, name: str = "") -> float:
+    """In per cent, over the sets whose name begins so."""
+    values = [one["gaps"][place][key]["mean"] for one in sets if one["name"].startswith(name)]
+    return 100 * sum(values) / len(values)
 
 
 def _causes(systems: dict[str, list[dict[str, Any]]]) -> str:
@@ -64,8 +71,8 @@ def _causes(systems: dict[str, list[dict[str, Any]]]) -> str:
     for system, runs in systems.items():
         sets = [one for run in runs for one in run["sets"]]
         for title, some in (
-            ("another domain", [one for one in sets if one["name"] != "new classes"]),
-            ("new classes added", [one for one in sets if one["name"] == "new classes"]),
+            ("another domain", [one for one in sets if one["name"] != NEW]),
+            ("new classes added", [one for one in sets if one["name"] == NEW]),
         ):
             if some:
                 causes, thresholds = (Counter(one[key] for one in some) for key in ("cause", "thresholds"))

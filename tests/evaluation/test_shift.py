@@ -123,3 +123,10 @@ def test_vectors_are_not_corrupted():
     items = Items(torch.rand(4, 3), torch.tensor([0, 0, 1, 1]), ("a", "b"), name="vectors")
     with pytest.raises(DataError, match="only pictures"):
         corrupted_sets(items, ("noise",), (1,))
+
+
+def test_the_same_items_unchanged_show_nothing(space, home):
+    """Half of each class on each side: neither too alike to be chance, nor of other classes."""
+    [answer] = shifts(space, home, {"same": home}, paired=True)
+    assert answer.cause == "none"
+    assert answer.gaps[0].gap == pytest.approx((0, 0, 0))

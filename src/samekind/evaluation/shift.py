@@ -134,7 +134,8 @@ def shifts(
     seed: int = 0,
 ) -> list[Shift]:
     """Each named set of ``away`` beside the ``home`` items, of which the space knows the classes. With
-    ``paired`` the sets are the home items themselves, changed, one by one.
+    ``paired`` the sets are the home items themselves, changed, one by one: gaps are then of the same items,
+    and the tests have half of the items on each side.
     """
     drawn = draw(home, most=most, seed=seed)
     z = embed(space, drawn.inputs).cpu()
@@ -144,7 +145,10 @@ def shifts(
         some = draw(items, most=most, seed=seed)
         there = embed(space, some.inputs).cpu()
         gaps = _gaps(right, _right(space, some, there), paired=paired, seed=seed)
-        whole, rest, new = _compared(space, z, there, seed=seed)
+        # The same items on both sides would look more alike than two draws are: half of each class on each.
+        order = drawn.labels.cpu().argsort(stable=True)
+        sides = (z[order[::2]], there[order[1::2]]) if paired else (z, there)
+        whole, rest, new = _compared(space, *sides, seed=seed)
         checked = tuple(promises(space, {name: some}, seed=seed)) if len(some.classes) > 1 else ()
         answers.append(Shift(name, len(some), gaps, whole, rest, new, checked))
     return answers
