@@ -2,8 +2,8 @@
 
     python benchmarks/choices.py [--seeds 3] [--steps 300] [--results results/choices] [--page PAGE]
 
-Sixty of the characters that come with samekind; others choose the epoch, and others are unseen. Each choice is
-trained beside its opposite, with the same seeds: the sum of the two means of pairs or their mean
+Sixty of the characters that come with samekind; others choose the epoch, and others are unseen. Each choice
+is trained beside its opposite, with the same seeds: the sum of the two means of pairs or their mean
 (`verification`), running averages that begin as noise or with the first items of a class (`prototypical`).
 One JSON a run; a run whose JSON is there is not run again.
 """

@@ -44,8 +44,8 @@ class EfficientNetLite(nn.Module):
     et al., "Deep Networks with Stochastic Depth", ECCV 2016.
 
     ``maps_from`` says what attention over the stages sees of each: "stages" what comes out of it, a linear
-    map of few channels (112, 192, 320 of the last three), or "expansions" what its last block has before that,
-    widened and after its activation (672, 1152, 1152): none of it is negative, as in networks without
+    map of few channels (112, 192, 320 of the last three), or "expansions" what its last block has before
+    that, widened and after its activation (672, 1152, 1152): none of it is negative, as in networks without
     bottlenecks. Stages before the head alone differ; the embeddings are the same.
     """
 
@@ -120,7 +120,8 @@ class EfficientNetLite(nn.Module):
         maps = {"stem": self.stem(x)}
         x = maps["stem"]
         for name in [name for name in self.map_channels if name.startswith("stage")]:
-            *before, last = self.get_submodule(name)
+            stage: Any = self.get_submodule(name)
+            *before, last = stage
             for block in before:
                 x = block(x)
             maps[name], x = _expanded(last, x)
