@@ -2,8 +2,8 @@
 
     python benchmarks/choices.py [--seeds 3] [--steps 300] [--results results/choices] [--page PAGE]
 
-Sixty of the characters that come with samekind; others choose the epoch, and others are unseen. Each choice is
-trained beside its opposite, with the same seeds: the sum of the two means of pairs or their mean
+Sixty of the characters that come with samekind; others choose the epoch, and others are unseen. Each choice
+is trained beside its opposite, with the same seeds: the sum of the two means of pairs or their mean
 (`verification`), running averages that begin as noise or with the first items of a class (`prototypical`).
 One JSON a run; a run whose JSON is there is not run again.
 """
@@ -25,6 +25,7 @@ from grids.tables import markdown, page_with, with_interval
 from samekind import characters
 from samekind.data import Sets, SplitSettings, prepare
 from samekind.evaluation import Row, cosine_references, retrieval, verification
+from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 from samekind.inference import embed
 from samekind.measures import paired_difference
 from samekind.recipes import prototypical
@@ -121,36 +122,31 @@ def carry_out(choice: str, seed: int, results: Path, steps: int) -> None:
 
 
 def table(results: Path) -> str:
-    """Both sides of each choice by learned score and cosine, and their differences seed by seed."""
+    """Both sides of each choice by learned score and cosine, and their differences by seed; of the better
+    cosines the EER.
+    """
     contents = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(results.glob("*.json"))]
-    values = {
-        (content["choice"], row["measure"], row["kind"], content["seed"]): 100 * row["value"]
-        for content in contents
-        for row in content["rows"]
-    }
+    values: dict[tuple[str, str, str], dict[int, float]] = {}
+    for content in contents:
+        for row in content["rows"]:
+            asked = (content["choice"], row["measure"], row["kind"])
+            values.setdefault(asked, {})[content["seed"]] = 100 * row["value"]
+    shown = [(measure, kind) for kind in KINDS for measure in MEASURES]
+    shown += [("EER", kind) for kind in (CENTRED, NORMALISED)]
     rows = []
     for first, second in PAIRS:
-        for kind in KINDS:
-            for measure in MEASURES:
-                one, other = (
-                    {
-                        seed: value
-                        for (choice, *asked, seed), value in values.items()
-                        if [choice, *asked] == key
-                    }
-                    for key in ([first, measure, kind], [second, measure, kind])
-                )
-                seeds = sorted(one.keys() & other.keys())
-                if len(seeds) > 1:
-                    sides = [[side[seed] for seed in seeds] for side in (one, other)]
-                    mean, low, high = paired_difference(sides[1], sides[0])
-                    cells = [with_interval(side) for side in sides]
-                    difference = f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
-                    score = "learned" if kind == "similarity" else kind
-                    rows.append([f"{first} / {second}", score, measure, *cells, difference, str(len(seeds))])
-    return markdown(
-        ["choice: first / second", "score", "measure", "first", "second", "second - first", "seeds"], rows
-    )
+        for measure, kind in shown:
+            one, other = (values.get((choice, measure, kind), {}) for choice in (first, second))
+            seeds = sorted(one.keys() & other.keys())
+            if len(seeds) > 1:
+                sides = [[side[seed] for seed in seeds] for side in (one, other)]
+                mean, low, high = paired_difference(sides[1], sides[0])
+                cells = [with_interval(side) for side in sides]
+                difference = f"{mean:+.2f} ({low:+.2f} to {high:+.2f})"
+                score = "learned" if kind == "similarity" else kind
+                rows.append([f"{first} / {second}", score, measure, *cells, difference, str(len(seeds))])
+    heading = ["choice: first / second", "score", "measure", "first", "second", "second - first", "seeds"]
+    return markdown(heading, rows)
 
 
 def main() -> None:

@@ -877,7 +877,7 @@ def test_birds_are_decoded_once_and_whole_families_choose_the_epoch(load, tmp_pa
     (tmp_path / "cub200.zip").unlink()
     birds.make_ready([experiment], place)
     (tmp_path / "cub200_taxonomy.csv").unlink()
-    with pytest.raises(SystemExit, match="expected cub200_taxonomy.csv beside the pictures"):
+    with pytest.raises(SystemExit, match=r"expected cub200_taxonomy\.csv beside the pictures"):
         birds.birds(place, size=16, seed=0)
 
 

@@ -5,9 +5,9 @@
 
 The archive holds CUB-200-2011 as folders of classes; its pictures are decoded once, into CACHE. Beside it is
 cub200_taxonomy.csv, with the families of the birds. A run whose JSON is there is not run again; none is begun
-after BUDGET seconds. One that was stopped keeps the epochs that it has chosen, and trains the rest anew. ``--table`` writes the tables of whatever JSONs there
-are into the page, or prints them. ``--quick`` tries everything out on a few small pictures, its results in
-the folder of WORK.
+after BUDGET seconds. One that was stopped keeps the epochs that it has chosen, and trains the rest anew.
+``--table`` writes the tables of whatever JSONs there are into the page, or prints them. ``--quick`` tries
+everything out on a few small pictures, its results in the folder of WORK.
 """
 
 import sys

@@ -19,9 +19,10 @@ class Claim(NamedTuple):
     """``first`` is said to be better than ``second``, by ``by`` points at least; or, where ``within`` is
     given, no more than so many points away from it.
 
-    ``second`` may be a number that was published. ``primary`` marks the one claim of a page that was named
-    before the runs: it stands alone, while the others are corrected for their number. ``more`` are further pairs that the claim is about as
+    ``second`` may be a number that was published. ``more`` are further pairs that the claim is about as
     well: a seed counts once, with the mean over all pairs, because what shares a split is not independent.
+    ``primary`` marks the one claim of a page that was named before the runs: it stands alone, while the
+    others are corrected for their number.
     """
 
     sentence: str

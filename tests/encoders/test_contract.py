@@ -33,6 +33,8 @@ OTHER = {
     "dither": 0.5,
     "dropout": 0.25,
     "form": "multidimensional",
+    "maps_from": "expansions",
+    "middle": 5,
     "freeze": "features",
     "fuse": "sum",
     "hidden": [5, 6],

@@ -206,7 +206,5 @@ def test_expansions_are_what_the_last_block_of_a_stage_has_before_its_bottleneck
         assert (layer >= 0).all()
         torch.testing.assert_close(layer, seen.get(name, before[name]))
     assert [wide.map_channels[f"stage{number}"] for number in (5, 6, 7)] == [672, 1152, 1152]
-    with pytest.raises(SettingError, match="leave out checkpointing"):
-        EfficientNetLite(weights=False, maps_from="expansions", checkpointing=True)
     with pytest.raises(SettingError, match='"stages" or "expansions", got "blocks"'):
         EfficientNetLite(weights=False, maps_from="blocks")

@@ -221,7 +221,7 @@ def test_triplets_count_what_the_memory_holds_as_later():
 
 
 def test_one_mean_over_the_triplets_is_half_of_the_sum_of_two():
-    """The authors feed as many positives as negatives, one of each for every triplet, and average them all."""
+    """The authors feed one positive and one negative for every triplet, and average them all."""
     labels = [0, 1, 0, 2, 1, 0, 3]
     scores, masks = some_scores(len(labels)), pair_masks(torch.tensor(labels))
     fed = [(scores[a, p].item(), 1) for a, p, _ in triplets(labels)]

@@ -31,7 +31,7 @@ def test_differences_that_are_all_the_same():
 
 
 def by_steps(p_values, level):
-    """Holm's procedure as it is written: reject the smallest while it is below level / (how many are left)."""
+    """Holm's procedure as it is written: reject the smallest below level / (how many are left), and go on."""
     rejected, left = set(), sorted(range(len(p_values)), key=lambda number: p_values[number])
     while left and p_values[left[0]] <= level / len(left):
         rejected.add(left.pop(0))

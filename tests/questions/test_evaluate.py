@@ -12,6 +12,8 @@ from samekind.errors import SettingError
 from samekind.inference import embed_files
 from samekind.questions import evaluate_items, evaluate_run, evaluate_trials
 from samekind.questions.evaluate import Cohort, EvaluationSettings, upside_down
+from samekind.similarities import PairsNetwork
+from samekind.space import MetricSpace
 
 SETTINGS = EvaluationSettings(tasks=2, way=2, shots=(1,), ranks=(1, 500))
 HOW = {"tasks": 2, "way": 2, "shots": (1,), "ranks": (1, 500)}
@@ -110,3 +112,19 @@ def test_verifies_the_trials_of_a_list(plane, tmp_path):
     with pytest.raises(SettingError, match="has no gallery"):
         evaluate_trials(plane, trials, SETTINGS, name="plane", title="list", cohort=Cohort(None))
     assert [*answer.rows] == expected
+
+
+def test_a_network_over_pairs_is_compared_with_better_cosines_too(plane, sets):
+    torch.manual_seed(0)
+    network = MetricSpace(plane.encoder, PairsNetwork(dimension=2, hidden=4), plane.prototypes).eval()
+    everything = replace(SETTINGS, measures="all", ranks=(1,))
+    answer = evaluate_run(network, sets, everything, name="network", note="selected on test")
+    better = [row for row in answer.rows if row.kind in ("centred cosine", "AS-norm cosine")]
+    assert {(row.items, row.kind) for row in better} == {
+        (name, kind) for name in sets.tests() for kind in ("centred cosine", "AS-norm cosine")
+    }
+    assert {"EER", "Recall@1", "MAP@R"} <= {str(row.measure) for row in better}
+    assert {row.note for row in better} == {"selected on test"}
+    for space, settings in ((plane, everything), (network, replace(everything, references=False))):
+        rows = evaluate_run(space, sets, settings, name="plain").rows
+        assert not {"centred cosine", "AS-norm cosine"} & {row.kind for row in rows}

@@ -44,9 +44,10 @@ class EfficientNetLite(nn.Module):
     et al., "Deep Networks with Stochastic Depth", ECCV 2016.
 
     ``maps_from`` says what attention over the stages sees of each: "stages" what comes out of it, a linear
-    map of few channels (112, 192, 320 of the last three), or "expansions" what its last block has before that,
-    widened and after its activation (672, 1152, 1152): none of it is negative, as in networks without
-    bottlenecks. Stages before the head alone differ; the embeddings are the same.
+    map of few channels (112, 192, 320 of the last three), or "expansions" what its last block has before
+    that, widened and after its activation (672, 1152, 1152): none of it is negative, as in networks without
+    bottlenecks. Stages before the head alone differ; the embeddings are the same. ``checkpointing`` does not
+    compute these maps again: they are kept.
     """
 
     came_later = ("pooling", "layer_norm", "stochastic_depth", "maps_from")
@@ -74,8 +75,6 @@ class EfficientNetLite(nn.Module):
             raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
         if maps_from not in ("stages", "expansions"):
             raise SettingError(f'maps_from: expected "stages" or "expansions", got "{maps_from}"')
-        if maps_from == "expansions" and checkpointing:
-            raise SettingError("maps_from: expansions are not computed again; leave out checkpointing")
         if variant not in (0, 1, 2) or channels not in (1, 3):
             raise SettingError(
                 "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
@@ -120,7 +119,8 @@ class EfficientNetLite(nn.Module):
         maps = {"stem": self.stem(x)}
         x = maps["stem"]
         for name in [name for name in self.map_channels if name.startswith("stage")]:
-            *before, last = self.get_submodule(name)
+            stage: Any = self.get_submodule(name)
+            *before, last = stage
             for block in before:
                 x = block(x)
             maps[name], x = _expanded(last, x)

