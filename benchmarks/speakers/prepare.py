@@ -35,18 +35,18 @@ def prepare(data: Path, out: Path) -> None:
     for name in ("clean", *(f"noisy-{part}" for part in NOISES)):
         if (out / f"{name}.npz").exists():
             continue
-        items = items or _speakers(data / "speakers60.zip")
+        items = items or speakers(data / "speakers60.zip")
         part = name.partition("-")[2]
         with TemporaryDirectory() as folder:
             if part:
                 unpack_noise(data / "noise.zip", part, Path(folder))
-            sounds = _with_noise(items, folder, seed=NOISES[part]) if part else items
+            sounds = with_noise(items, folder, seed=NOISES[part]) if part else items
             front_end = FrontEnd(encoder=XVector(width=1, last_width=1, dimension=1))
             write_sounds(out / f"{name}.npz", sound_features(front_end, sounds))
         print(f"{name}.npz: {(out / f'{name}.npz').stat().st_size / 2**20:.0f} MiB", flush=True)
 
 
-def _speakers(archive: Path) -> Items:
+def speakers(archive: Path) -> Items:
     """All sounds of the archive, with the room of their speaker as domain."""
     items = open_data(archive)
     with zipfile.ZipFile(archive) as opened:
@@ -68,7 +68,7 @@ def unpack_noise(archive: Path, part: str, folder: Path) -> None:
         opened.extractall(folder, [name for name in clips if Path(name).parent.name in wanted])
 
 
-def _with_noise(items: Items, folder: str, *, seed: int) -> Items:
+def with_noise(items: Items, folder: str, *, seed: int) -> Items:
     """Every sound with noise, at a signal-to-noise ratio of 15, 10, 5 or 0 dB."""
     noise, generator = Noise(folder=folder, probability=1.0), torch.Generator().manual_seed(seed)
     batches = []

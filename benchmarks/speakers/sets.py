@@ -8,12 +8,15 @@ from typing import NamedTuple
 import torch
 from grid import FOLDS, HALVES, ROOMS, Experiment
 from grids.running import Place
+from torch import Tensor
 
 from samekind.acoustics import lengths_of, padded
 from samekind.data import Items, open_data
 
 #: So many utterances become one, and the seed of which.
 JOINED, JOINING = 5, 0
+#: So many utterances of each speaker are tested, of 200.
+UTTERANCES = 100
 #: A trial has so many utterances of each speaker.
 QUICK_ITEMS = 20
 #: The room of the training, and the one that is tested.
@@ -67,19 +70,31 @@ def _conditions(spoken: dict[str, Items]) -> dict[str, Items]:
 
 
 def joined(items: Items, count: int = JOINED) -> Items:
-    """Utterances of a speaker one after the other, ``count`` at a time; each is used once."""
+    """Utterances of a speaker one after the other, ``count`` at a time; each is used once. Which ones does
+    not depend on the other speakers, so features and embeddings of sounds are joined alike.
+    """
     assert isinstance(items.inputs, torch.Tensor)
-    generator, lengths = torch.Generator().manual_seed(JOINING), lengths_of(items.inputs).tolist()
+    lengths = lengths_of(items.inputs).tolist()
     sounds, labels = [], []
     for label in range(len(items.classes)):
-        members = (items.labels == label).nonzero().flatten()
-        members = members[torch.randperm(len(members), generator=generator)]
-        for some in members.split(count):
+        for some in _shuffled_members(items, label).split(count):
             if len(some) == count:
                 parts = [items.inputs[place, :, : lengths[place]] for place in some.tolist()]
                 sounds.append(torch.cat(parts, dim=1))
                 labels.append(label)
     return Items(padded(sounds), torch.tensor(labels), items.classes, items.name, reader=items.reader)
+
+
+def few(items: Items, count: int) -> Items:
+    """The first utterances of each speaker, in an order drawn once."""
+    members = [_shuffled_members(items, label)[:count] for label in range(len(items.classes))]
+    return items.take(torch.cat(members).sort().values)
+
+
+def _shuffled_members(items: Items, label: int) -> Tensor:
+    members = (items.labels == label).nonzero().flatten()
+    order = torch.randperm(len(members), generator=torch.Generator().manual_seed(JOINING))
+    return members[order]
 
 
 def _both(one: Items, other: Items) -> Items:
