@@ -10,6 +10,8 @@ import argparse
 import os
 import sys
 import time
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -42,14 +44,22 @@ def embeddings(encoder: nn.Module, inputs: Tensor) -> Tensor:
     return torch.cat(outputs)[order.argsort()]
 
 
+@cache
+def spoken(data: Path, sound: str) -> Items:
+    """All utterances, clean or with noise."""
+    items = speakers(data / "speakers60.zip")
+    items = replace(items, inputs=items.inputs[:], source=None)  # decoded once
+    if sound == "clean":
+        return items
+    with TemporaryDirectory() as folder:
+        unpack_noise(data / "noise.zip", "test", Path(folder))
+        return with_noise(items, folder, seed=NOISES["test"])
+
+
 def sounds_of(data: Path, condition: str, utterances: int) -> Items:
     """The sounds of a condition, made of so many utterances of each speaker."""
     count, _, sound = condition.partition("-")
-    items = few(speakers(data / "speakers60.zip"), utterances)
-    if sound == "noise":
-        with TemporaryDirectory() as folder:
-            unpack_noise(data / "noise.zip", "test", Path(folder))
-            items = with_noise(items, folder, seed=NOISES["test"])
+    items = few(spoken(data, sound), utterances)
     return joined(items) if int(count) > 1 else items
 
 

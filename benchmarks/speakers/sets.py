@@ -16,7 +16,7 @@ from samekind.data import Items, open_data
 #: So many utterances become one, and the seed of which.
 JOINED, JOINING = 5, 0
 #: So many utterances of each speaker are tested, of 200.
-UTTERANCES = 100
+UTTERANCES = 50
 #: A trial has so many utterances of each speaker.
 QUICK_ITEMS = 20
 #: The room of the training, and the one that is tested.
@@ -37,13 +37,16 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
     clean = _items(place, "clean")
     if experiment.system == ROOMS:
         return _rooms(experiment, clean)
-    dealt = _shuffled(list(clean.classes))
+    dealt = dealt_speakers(list(clean.classes))
     fold = experiment.fold
     test, validation = (dealt[number % FOLDS :: FOLDS] for number in (fold, fold + 1))
     train = clean.only([name for name in dealt if name not in {*test, *validation}])
+    if experiment.is_small:
+        train = few(train, UTTERANCES)
     if experiment.system == "speaker-noisy":
         train = _both(train, _items(place, "noisy-train").only(train.classes))
     spoken = {"clean": clean.only(test), "noise": _items(place, "noisy-test").only(test)}
+    spoken = {sound: few(items, UTTERANCES) for sound, items in spoken.items()}
     return Parts(train, clean.only(validation), _conditions(spoken))
 
 
@@ -56,10 +59,15 @@ def _rooms(experiment: Experiment, clean: Items) -> Parts:
         name: clean.domain_names[int(clean.domains[clean.labels == label][0])]
         for label, name in enumerate(clean.classes)
     }
-    home, away = (_shuffled([name for name in rooms if rooms[name] == room]) for room in (HOME, AWAY))
+    home, away = (dealt_speakers([name for name in rooms if rooms[name] == room]) for room in (HOME, AWAY))
     new, test = (away[(experiment.fold + turn) % HALVES :: HALVES] for turn in (1, 0))
     train = clean.only([name for place, name in enumerate(home) if place % FOLDS])
-    return Parts(train, clean.only(home[::FOLDS]), _conditions({"clean": clean.only(test)}), clean.only(new))
+    return Parts(
+        train,
+        clean.only(home[::FOLDS]),
+        _conditions({"clean": few(clean.only(test), UTTERANCES)}),
+        clean.only(new),
+    )
 
 
 def _conditions(spoken: dict[str, Items]) -> dict[str, Items]:
@@ -103,7 +111,8 @@ def _both(one: Items, other: Items) -> Items:
     return Items(inputs, torch.cat([one.labels, other.labels]), one.classes, one.name, reader=one.reader)
 
 
-def _shuffled(names: list[str]) -> list[str]:
+def dealt_speakers(names: list[str]) -> list[str]:
+    """Speakers in the order in which they are dealt to folds."""
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
     return [names[place] for place in order.tolist()]
 

@@ -15,6 +15,9 @@ EPOCHS, QUICK_EPOCHS = 40, 1
 WARMUP = 500
 #: Digits are short: up to a second of each.
 CHUNK = Part("RandomChunk", {"seconds": 1.0, "least": 0.5})
+#: Of the small systems: passes over a quarter of the utterances, steps of the warm-up, and widths.
+SMALL_EPOCHS, SMALL_WARMUP = 30, 200
+NARROW = ("width=64", "last_width=192", "dimension=64")
 QUICK = ("width=16", "last_width=24", "dimension=32")
 #: Mean and deviation of the features.
 STATISTICS = Part("FrontEnd", {"encoder": {"name": "FrameStatistics"}})
@@ -23,14 +26,15 @@ STATISTICS = Part("FrontEnd", {"encoder": {"name": "FrameStatistics"}})
 def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
     """The run of a system; of an untrained one only the space counts."""
     speaker = RECIPES["speaker"](items)
-    run = _base(experiment.system, items, speaker)
-    epochs = EPOCHS // 2 if experiment.system == "speaker-noisy" else EPOCHS
+    run = _base(experiment.base, items, speaker)
+    epochs = EPOCHS // 2 if experiment.base == "speaker-noisy" else EPOCHS
+    epochs = SMALL_EPOCHS if experiment.is_small else epochs
     changes = tuple(part for part in run.augment if part.name != CHUNK.name)
     run = replace(
         run,
         batches=speaker.batches,
         optimiser=speaker.optimiser,
-        schedule=Schedule("inverse-square-root", warmup=WARMUP),
+        schedule=Schedule("inverse-square-root", warmup=SMALL_WARMUP if experiment.is_small else WARMUP),
         epochs=QUICK_EPOCHS if place.quick else epochs,
         seed=experiment.seed,
         augment=(*changes, CHUNK),
@@ -38,9 +42,10 @@ def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
         tf32=True,
         precision="32-true",
     )
-    if place.quick and experiment.system != "statistics":
-        run = run.override([f"space.encoder.encoder.{setting}" for setting in QUICK])
-    return run
+    narrow = QUICK if place.quick else NARROW if experiment.is_small else ()
+    if experiment.base == "statistics":
+        return run
+    return run.override([f"space.encoder.encoder.{setting}" for setting in narrow])
 
 
 def _base(system: str, items: Items, speaker: Run) -> Run:

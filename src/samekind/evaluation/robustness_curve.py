@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 import torch
 from torch import Tensor
 
-from samekind.attacks import L1, L2, Linf
+from samekind.attacks import L1, L2, Linf, Relative
 from samekind.evaluation.rows import Row
 from samekind.evaluation.soundness import Soundness
 from samekind.evaluation.under_attack import Strength
@@ -16,8 +16,14 @@ from samekind.measures.intervals import Interval
 from samekind.measures.measure import Measure
 from samekind.measures.robustness import written_epsilon
 
-Norm = Literal["linf", "l2", "l1"]
-NORMS: dict[Norm, Callable[[float], L1 | L2 | Linf]] = {"linf": Linf, "l2": L2, "l1": L1}
+#: "snr" is the l2 norm in the size of the item: a signal-to-noise ratio.
+Norm = Literal["linf", "l2", "l1", "snr"]
+NORMS: dict[Norm, Callable[[float], L1 | L2 | Linf | Relative]] = {
+    "linf": Linf,
+    "l2": L2,
+    "l1": L1,
+    "snr": Relative,
+}
 Asked = Literal["class", "pair", "neighbour", "enrolment"]
 ASKED: tuple[Asked, ...] = get_args(Asked)
 #: The question of all rows.

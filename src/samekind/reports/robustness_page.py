@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from samekind.data import medium_of
+from samekind.data import SOUNDS, medium_of
 from samekind.evaluation.robustness_curve import Curve, Robustness, Samples
 from samekind.measures.robustness import written_epsilon
 from samekind.reports.page import Section, page
@@ -147,8 +147,12 @@ def _sample(samples: Samples, place: int) -> str:
 
 
 def visible_change(clean: Tensor, attacked: Tensor) -> Tensor:
-    """The change of an item as a picture in [0, 1]: 0 is grey, the largest change black or white."""
+    """The change of an item as a picture in [0, 1]: 0 is grey, the largest change black or white. Of a sound
+    it is a sound, whose thumbnail shows where it is loud.
+    """
     change = (attacked - clean).detach().cpu().float()
+    if medium_of(change.shape) is SOUNDS:
+        return change
     largest = float(change.abs().max())
     return change / (2 * largest) + 0.5 if largest > 0 else change + 0.5
 

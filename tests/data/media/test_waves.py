@@ -147,3 +147,10 @@ def test_windows_refuse_what_is_not_finite_or_cut_short(tmp_path):
     (tmp_path / "b.wav").write_bytes(b"no sound")
     with pytest.raises(DataError, match="cannot read"):
         list(waves.windows(tmp_path / "b.wav", rate=16000, seconds=1))
+
+
+def test_what_is_written_is_read_again_without_padding(tmp_path):
+    sound = torch.tensor([[0.5, -0.25, 2.0, torch.nan, torch.nan]])
+    waves.write_wave(tmp_path / "new" / "a.wav", sound, rate=16000)
+    samples = waves.decode(tmp_path / "new" / "a.wav", rate=16000, seconds=1)
+    assert samples.tolist() == [[16384, -8192, 32767]]

@@ -1,6 +1,7 @@
 """Files of sound, decoded by libsndfile: one channel, at the rate that is asked for, as 16-bit samples."""
 
 import re
+import wave
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -97,6 +98,17 @@ def windows(file: Readable, *, rate: int, seconds: float) -> Iterator[Tensor]:
         left = left[size:]
     if len(left):
         yield _as_item(left)
+
+
+def write_wave(path: Path, sound: Tensor, *, rate: int) -> None:
+    """Write a sound (1, samples), floats in [-1, 1], as a 16-bit WAV file. Padding, NaN, is left out."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        samples = as_samples(sound[0, ~sound[0].isnan()].detach().cpu())
+        file.writeframes(samples.numpy().astype("<i2").tobytes())
 
 
 def _as_item(samples: "np.ndarray[Any, Any]") -> Tensor:
