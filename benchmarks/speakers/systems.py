@@ -16,8 +16,10 @@ WARMUP = 500
 #: Digits are short: up to a second of each.
 CHUNK = Part("RandomChunk", {"seconds": 1.0, "least": 0.5})
 #: Of the small systems: passes over a quarter of the utterances, steps of the warm-up, and widths.
-SMALL_EPOCHS, SMALL_WARMUP = 30, 200
-NARROW = ("width=64", "last_width=192", "dimension=64")
+SMALL_EPOCHS, SMALL_WARMUP = 20, 100
+NARROW = ("width=48", "last_width=128", "dimension=64")
+#: Frames of a sound at least, and what is drawn of it: a digit has about fifty.
+SHORTEST, SHORT_CHUNK = 50, Part("RandomChunk", {"seconds": 0.5, "least": 1.0})
 QUICK = ("width=16", "last_width=24", "dimension=32")
 #: Mean and deviation of the features.
 STATISTICS = Part("FrontEnd", {"encoder": {"name": "FrameStatistics"}})
@@ -37,7 +39,7 @@ def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
         schedule=Schedule("inverse-square-root", warmup=SMALL_WARMUP if experiment.is_small else WARMUP),
         epochs=QUICK_EPOCHS if place.quick else epochs,
         seed=experiment.seed,
-        augment=(*changes, CHUNK),
+        augment=(*changes, SHORT_CHUNK if experiment.is_small else CHUNK),
         watch="eer best",
         tf32=True,
         precision="32-true",
@@ -45,7 +47,8 @@ def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
     narrow = QUICK if place.quick else NARROW if experiment.is_small else ()
     if experiment.base == "statistics":
         return run
-    return run.override([f"space.encoder.encoder.{setting}" for setting in narrow])
+    run = run.override([f"space.encoder.encoder.{setting}" for setting in narrow])
+    return run.override([f"space.encoder.shortest={SHORTEST}"]) if experiment.is_small else run
 
 
 def _base(system: str, items: Items, speaker: Run) -> Run:

@@ -120,15 +120,13 @@ def robustness(
     if left_out:
         notes.append(LEFT_OUT.format(titles="; ".join(left_out)))
     curves.sort(key=lambda curve: ASKED.index(curve.question))
-    radii = _guaranteed(subject)
-    epsilons = (0.0, *subject.strength.epsilons)
     return Robustness(
         items=len(subject.labels),
         norm=norm,
         unit=subject.inputs.unit,
         strength=subject.strength,
         curves=tuple(curves),
-        guaranteed=tuple(float((radii > epsilon).double().mean()) for epsilon in epsilons),
+        guaranteed=_guaranteed(subject),
         samples=None if first is None else _samples(subject, first),
         notes=tuple(notes),
     )
@@ -142,13 +140,15 @@ def _has_cells(items: Items, norm: Norm, notes: list[str]) -> bool:
     return True
 
 
-def _guaranteed(subject: Subject) -> Tensor:
-    """Within which epsilon the nearest raw input is sure to be of an item's class (n,); sounds are followed
-    by silence.
+def _guaranteed(subject: Subject) -> tuple[float, ...]:
+    """Of how many items the nearest raw input is sure to be of their class, at each epsilon from 0 on; sounds
+    are followed by silence.
     """
     x = subject.inputs.measured(subject.inputs.x).nan_to_num(0.0)
     radii = guaranteed_radii(x, subject.labels, order=ORDERS[subject.norm])
-    return radii / Relative(1.0).sizes(x).cpu() if subject.norm == "snr" else radii
+    radii = radii / Relative(1.0).sizes(x).cpu() if subject.norm == "snr" else radii
+    epsilons = (0.0, *subject.strength.epsilons)
+    return tuple(float((radii > epsilon).double().mean()) for epsilon in epsilons)
 
 
 def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, float, list[str]]:
