@@ -15,7 +15,7 @@ import torch.nn.functional as F
 from about import Trials, chosen_plda, of_trials
 from grid import FOLDS, Experiment
 from grids.running import Place
-from sets import dealt_speakers
+from sets import clean_items, dealt_speakers, room_speakers, rooms_of
 from torch import Tensor
 
 from samekind.data import Items, Sets, Split
@@ -24,10 +24,14 @@ from samekind.inference import all_trials, embed
 from samekind.measures import as_norm
 from samekind.recipes.house import house
 from samekind.recipes.ladder import FITTED, HEAD, climb
+from samekind.similarities.adaptation import adapted, averaged
+from samekind.similarities.two_covariance import TwoCovariance
 from samekind.space import MetricSpace
 
 #: The part of the cohort, of those closest to each side of a trial, that normalises its score.
 TOP = 0.1
+#: Directions of the discriminant analysis of nine or ten speakers.
+FEW_RANKS = (3, 5, 8)
 
 Scores = Callable[[Items], Trials]
 
@@ -54,6 +58,33 @@ def frozen_measures(experiment: Experiment, place: Place) -> tuple[dict[str, Any
                 for name, score in (scores | by_rung).items()
             }
     return measures, ladders
+
+
+def room_measures(experiment: Experiment, place: Place, network: str) -> dict[str, Any]:
+    """Scores fitted to the speakers of one room, on those of another; PLDA also brought there, by labelled
+    items of other speakers of that room and without their labels, and fitted to these alone.
+    """
+    measures: dict[str, Any] = {}
+    speakers = room_speakers(rooms_of(clean_items(place)), experiment.fold)
+    for length in ("1 digit", "5 digits"):
+        clean = _opened(place.data / f"{network}-{length[0]}-clean.npz", place.quick)
+        train, validation, new, test = map(clean.only, speakers)
+        z, there = _vectors(train), _vectors(new)
+        plda = chosen_plda(z, train, _vectors(validation), validation)
+        models = {
+            "PLDA": plda,
+            "PLDA, averaged": averaged(plda, there, new.labels),
+            "PLDA, adapted": adapted(plda, there),
+            "PLDA, of the new room": chosen_plda(
+                there, new, _vectors(validation), validation, ranks=FEW_RANKS
+            ),
+        }
+        scores = {"cosine": _cosine(0.0), "cosine, centred": _cosine(there.mean(0))}
+        scores |= {name: _by_model(model) for name, model in models.items()}
+        measures[f"{length}, clean"] = {
+            name: of_trials(*score(test), fitted=score(validation)) for name, score in scores.items()
+        }
+    return measures
 
 
 def _parts(experiment: Experiment, place: Place, length: str) -> Parts:
@@ -96,16 +127,24 @@ def _fixed(parts: Parts) -> dict[str, Scores]:
         scores = as_norm(scores, cohort, cohort, top=top, first_rows=rows, second_rows=columns)
         return scores, items.labels[rows] == items.labels[columns]
 
-    def cosine(items: Items, centre: Tensor | float = 0.0) -> Trials:
+    return {
+        "cosine": _cosine(0.0),
+        "cosine, centred": _cosine(mean),
+        "AS-norm": normalised,
+        "PLDA": _by_model(plda),
+    }
+
+
+def _cosine(centre: Tensor | float) -> Scores:
+    def scores(items: Items) -> Trials:
         x = F.normalize(_vectors(items) - centre)
         return _pairs(x @ x.T, items)
 
-    return {
-        "cosine": cosine,
-        "cosine, centred": lambda items: cosine(items, mean),
-        "AS-norm": normalised,
-        "PLDA": lambda items: _pairs(plda.score_all(_vectors(items), _vectors(items)), items),
-    }
+    return scores
+
+
+def _by_model(model: TwoCovariance) -> Scores:
+    return lambda items: _pairs(model.score_all(_vectors(items), _vectors(items)), items)
 
 
 def _ladder(experiment: Experiment, parts: Parts, place: Place) -> tuple[dict[str, Scores], dict[str, Any]]:

@@ -12,6 +12,8 @@ SMALL = "small-"
 NARROW = tuple(f"{SMALL}{system}" for system in ("random", "speaker", "speaker-alone", "triplet"))
 #: Published networks as they came; their embeddings were computed before.
 FROZEN = ("ecapa", "cam++", "resnet34")
+#: The same in another room: PLDA of one room brought to another.
+FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
 #: Trained on the speakers of one room, tested in another: half of its speakers are for adaptation.
 ROOMS, HALVES = "rooms", 2
 
@@ -51,4 +53,7 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
         for system in (*FROZEN, *UNTRAINED, *TRAINED, *NARROW)
         for fold in range(FOLDS)
     ]
-    return runs + [Experiment(ROOMS, half, seed) for seed in range(seeds) for half in range(HALVES)]
+    rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]
+    return [*runs, *rooms] + [
+        Experiment(ROOMS, half, seed) for seed in range(seeds) for half in range(HALVES)
+    ]

@@ -34,7 +34,7 @@ class Parts(NamedTuple):
 
 def parts_of(experiment: Experiment, place: Place) -> Parts:
     """The items of a run; no speaker is in two parts."""
-    clean = _items(place, "clean")
+    clean = clean_items(place)
     if experiment.system == ROOMS:
         return _rooms(experiment, clean)
     dealt = dealt_speakers(list(clean.classes))
@@ -51,23 +51,27 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
 
 
 def _rooms(experiment: Experiment, clean: Items) -> Parts:
-    """Speakers of one room to train on and, every sixth, to choose by; halves of those of the other to adapt
-    with and to test.
-    """
+    """The items of each part of `room_speakers`."""
+    train, validation, new, test = map(clean.only, room_speakers(rooms_of(clean), experiment.fold))
+    return Parts(train, validation, _conditions({"clean": few(test, UTTERANCES)}), new)
+
+
+def rooms_of(clean: Items) -> dict[str, str]:
+    """The recording room of each speaker."""
     assert clean.domains is not None
-    rooms = {
+    return {
         name: clean.domain_names[int(clean.domains[clean.labels == label][0])]
         for label, name in enumerate(clean.classes)
     }
+
+
+def room_speakers(rooms: dict[str, str], fold: int) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Speakers of one room to train on and, every sixth, to choose by; halves of those of the other to adapt
+    with and to test.
+    """
     home, away = (dealt_speakers([name for name in rooms if rooms[name] == room]) for room in (HOME, AWAY))
-    new, test = (away[(experiment.fold + turn) % HALVES :: HALVES] for turn in (1, 0))
-    train = clean.only([name for place, name in enumerate(home) if place % FOLDS])
-    return Parts(
-        train,
-        clean.only(home[::FOLDS]),
-        _conditions({"clean": few(clean.only(test), UTTERANCES)}),
-        clean.only(new),
-    )
+    new, test = (away[(fold + turn) % HALVES :: HALVES] for turn in (1, 0))
+    return [name for place, name in enumerate(home) if place % FOLDS], home[::FOLDS], new, test
 
 
 def _conditions(spoken: dict[str, Items]) -> dict[str, Items]:
@@ -115,6 +119,11 @@ def dealt_speakers(names: list[str]) -> list[str]:
     """Speakers in the order in which they are dealt to folds."""
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
     return [names[place] for place in order.tolist()]
+
+
+def clean_items(place: Place) -> Items:
+    """The features of all clean sounds."""
+    return _items(place, "clean")
 
 
 def _items(place: Place, name: str) -> Items:

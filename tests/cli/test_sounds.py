@@ -1,5 +1,6 @@
 """Every command on a folder of sounds, as a stranger would use it: speakers, sessions, utterances."""
 
+import hashlib
 import itertools
 import json
 import shutil
@@ -7,6 +8,9 @@ import shutil
 import numpy as np
 import pytest
 import soundfile
+import torch
+
+from samekind.encoders import SpeakerNetwork
 
 #: The run file of init, with a network that trains in a second.
 SMALL = """
@@ -182,6 +186,32 @@ def test_the_house_recipe_climbs_on_sounds(speech, samekind, tmp_path):
     assert answer.status == 0, answer.err
     assert "fitted similarity" in answer.out
     assert "Kept:" in answer.out
+
+
+def test_a_published_network_is_the_first_rung(samekind, tmp_path):
+    torch.manual_seed(0)
+    weights = tmp_path / "weights.pt"
+    torch.save(SpeakerNetwork(network="cam++").module.state_dict(), weights)
+    fingerprint = hashlib.sha256(weights.read_bytes()).hexdigest()
+    for speaker, take in itertools.product(range(3), range(10)):
+        (tmp_path / "flat" / str(speaker)).mkdir(parents=True, exist_ok=True)
+        soundfile.write(tmp_path / "flat" / str(speaker) / f"{take}.wav", voice(speaker, take), 16000)
+    settings = f'network = "cam++", weights = "{weights}", fingerprint = "{fingerprint}"'
+    encoder = f'space.encoder={{name = "SpeakerNetwork", {settings}}}'
+    given = ("train", "--data", tmp_path / "flat", "--out", tmp_path / "run", "--minutes", 0)
+    answer = samekind(*given, "--device", "cpu", "--set", encoder)
+    assert answer.status == 0, answer.err
+    assert "untrained features" in answer.out
+    weights.unlink()  # the space has its own
+    told = samekind(
+        "compare",
+        tmp_path / "flat" / "0" / "0.wav",
+        tmp_path / "flat" / "0" / "1.wav",
+        "--space",
+        tmp_path / "run",
+        "--json",
+    )
+    assert told.status == 0, told.err
 
 
 def test_the_recipe_for_speakers_goes_on_from_a_space_on_other_speakers(speech, samekind, tmp_path):
