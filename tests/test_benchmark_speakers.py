@@ -137,11 +137,24 @@ def test_a_published_network_is_scored_in_every_way(load, place):
     assert "What the ladder kept: " in written
 
 
+def test_a_published_network_is_trained_further_from_its_own_features(load, place, monkeypatch):
+    sets, opened = load("sets"), []
+    monkeypatch.setattr(sets, "_opened", lambda path: opened.append(path.name) or real(path))
+    real = lambda path: sets.open_data(path.with_name(path.name.removeprefix("cam++-")))  # noqa: E731
+    experiment = load("grid").Experiment("tuned-cam++", 0, 1)
+    parts = sets.parts_of(experiment, place)
+    assert set(opened) == {"cam++-clean.npz", "cam++-noisy-test.npz"}
+    run = load("systems").run_of(experiment, parts.train, place)
+    assert run.space.encoder.name == "SpeakerNetwork"
+    assert run.space.encoder.arguments["weights"] == str(place.data / "campplus_cn_en_common.pt")
+    assert (run.seed, run.epochs, run.optimiser.rate) == (1, 1, 1e-4)
+
+
 def test_a_full_grid_has_every_fold_and_seed(load):
     grid = load("grid")
     names = [experiment.name for experiment in grid.grid()]
     assert len(names) == len(set(names))
-    for system in (*grid.FROZEN, *grid.UNTRAINED, *grid.TRAINED, *grid.NARROW):
+    for system in (*grid.FROZEN, *grid.UNTRAINED, *grid.TRAINED, *grid.TUNED, *grid.NARROW):
         assert {f"{system}-{fold}-{seed}" for fold in range(6) for seed in range(3)} <= set(names)
 
 

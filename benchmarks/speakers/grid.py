@@ -14,6 +14,8 @@ NARROW = tuple(f"{SMALL}{system}" for system in ("random", "speaker", "speaker-a
 FROZEN = ("ecapa", "cam++", "resnet34")
 #: The same in another room: PLDA of one room brought to another.
 FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
+#: Two of them trained further: on their own features, from the file of their weights.
+TUNED = {"tuned-ecapa": "embedding_model.ckpt", "tuned-cam++": "campplus_cn_en_common.pt"}
 #: Trained on the speakers of one room, tested in another: half of its speakers are for adaptation.
 ROOMS, HALVES = "rooms", 2
 
@@ -50,7 +52,7 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     runs = [
         Experiment(system, fold, seed)
         for seed in range(seeds)
-        for system in (*FROZEN, *UNTRAINED, *TRAINED, *NARROW)
+        for system in (*FROZEN, *UNTRAINED, *TRAINED, *TUNED, *NARROW)
         for fold in range(FOLDS)
     ]
     rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]

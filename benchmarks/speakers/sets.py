@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from grid import FOLDS, HALVES, ROOMS, Experiment
+from grid import FOLDS, HALVES, ROOMS, TUNED, Experiment
 from grids.running import Place
 from torch import Tensor
 
@@ -34,7 +34,8 @@ class Parts(NamedTuple):
 
 def parts_of(experiment: Experiment, place: Place) -> Parts:
     """The items of a run; no speaker is in two parts."""
-    clean = clean_items(place)
+    prefix = f"{experiment.system.removeprefix('tuned-')}-" if experiment.system in TUNED else ""
+    clean = _items(place, f"{prefix}clean")
     if experiment.system == ROOMS:
         return _rooms(experiment, clean)
     dealt = dealt_speakers(list(clean.classes))
@@ -45,7 +46,7 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
         train = few(train, UTTERANCES)
     if experiment.system == "speaker-noisy":
         train = _both(train, _items(place, "noisy-train").only(train.classes))
-    spoken = {"clean": clean.only(test), "noise": _items(place, "noisy-test").only(test)}
+    spoken = {"clean": clean.only(test), "noise": _items(place, f"{prefix}noisy-test").only(test)}
     spoken = {sound: few(items, UTTERANCES) for sound, items in spoken.items()}
     return Parts(train, clean.only(validation), _conditions(spoken))
 
