@@ -127,7 +127,8 @@ def test_a_small_run_is_trained_scored_and_tabled(load, place, system):
 
 def test_a_published_network_is_scored_in_every_way(load, place):
     carry_out, grid = load("carry_out"), load("grid")
-    carry_out.carry_out(grid.Experiment("cam++", 2, 0), place._replace(quick=False))
+    for system in ("cam++", "ladder-cam++"):
+        carry_out.carry_out(grid.Experiment(system, 2, 0), place._replace(quick=False))
     carry_out.carry_out(grid.Experiment("rooms-cam++", 0, 0), place._replace(quick=False))
     assert carry_out.carry_out(grid.Experiment("ecapa", 0, 0), place) == "has no embeddings"
     written = load("tables").tables(load("grids.results").results_in(place.out))
@@ -154,7 +155,8 @@ def test_a_full_grid_has_every_fold_and_seed(load):
     grid = load("grid")
     names = [experiment.name for experiment in grid.grid()]
     assert len(names) == len(set(names))
-    for system in (*grid.FROZEN, *grid.UNTRAINED, *grid.TRAINED, *grid.TUNED, *grid.NARROW):
+    assert {f"{system}-{fold}-0" for system in grid.FROZEN for fold in range(6)} <= set(names)
+    for system in (*grid.LADDERS, *grid.UNTRAINED, *grid.TRAINED, *grid.TUNED, *grid.NARROW):
         assert {f"{system}-{fold}-{seed}" for fold in range(6) for seed in range(3)} <= set(names)
 
 

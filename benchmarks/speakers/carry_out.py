@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 from about import chosen_plda, of_trials, scores_by
-from frozen import frozen_measures, room_measures
-from grid import FROZEN, FROZEN_ROOMS, UNTRAINED, Experiment
+from frozen import frozen_measures, ladder_measures, room_measures
+from grid import FROZEN, FROZEN_ROOMS, LADDERS, UNTRAINED, Experiment
 from grids.running import Place, not_now
 from sets import JOINED, Parts, joined, parts_of
 from systems import run_of
@@ -30,7 +30,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Carry out the run, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    if experiment.system in (*FROZEN, *FROZEN_ROOMS):
+    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS):
         return _frozen(experiment, place)
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
@@ -57,14 +57,16 @@ def carry_out(experiment: Experiment, place: Place) -> str:
 
 def _frozen(experiment: Experiment, place: Place) -> str:
     """A published network as it came; there is nothing to do where its embeddings are missing."""
-    network = experiment.system.removeprefix("rooms-")
+    network = experiment.system.removeprefix("rooms-").removeprefix("ladder-")
     if not (place.data / f"{network}-1-clean.npz").exists():
         return "has no embeddings"
     began = time.perf_counter()
-    if experiment.system in FROZEN_ROOMS:
-        measures, ladders = room_measures(experiment, place, network), None
+    ladders: dict[str, Any] | None = None
+    if experiment.system in LADDERS:
+        measures, ladders = ladder_measures(experiment, place, network)
     else:
-        measures, ladders = frozen_measures(experiment, place)
+        about = room_measures if experiment.system in FROZEN_ROOMS else frozen_measures
+        measures = about(experiment, place, network)
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,

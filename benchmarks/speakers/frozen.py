@@ -30,6 +30,7 @@ from samekind.space import MetricSpace
 
 #: The part of the cohort, of those closest to each side of a trial, that normalises its score.
 TOP = 0.1
+LENGTHS = ("1 digit", "5 digits")
 #: Directions of the discriminant analysis of nine or ten speakers.
 FEW_RANKS = (3, 5, 8)
 
@@ -44,20 +45,35 @@ class Parts(NamedTuple):
     test: dict[str, Items]
 
 
-def frozen_measures(experiment: Experiment, place: Place) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The measures of every condition and score, and what the ladder kept for each length of sounds."""
+def frozen_measures(experiment: Experiment, place: Place, network: str) -> dict[str, Any]:
+    """The measures of every condition and score that has nothing random."""
+    measures: dict[str, Any] = {}
+    for length in LENGTHS:
+        parts = _parts(experiment, place, network, length)
+        measures |= _of_conditions(parts, _fixed(parts))
+    return measures
+
+
+def ladder_measures(
+    experiment: Experiment, place: Place, network: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The measures of every condition and rung, and what the ladder kept for each length of sounds."""
     measures: dict[str, Any] = {}
     ladders: dict[str, Any] = {}
-    for length in ("1 digit", "5 digits"):
-        parts = _parts(experiment, place, length)
-        scores = _fixed(parts)
-        by_rung, ladders[length] = _ladder(experiment, parts, place)
-        for condition, items in parts.test.items():
-            measures[condition] = {
-                name: of_trials(*score(items), fitted=score(parts.validation))
-                for name, score in (scores | by_rung).items()
-            }
+    for length in LENGTHS:
+        parts = _parts(experiment, place, network, length)
+        scores, ladders[length] = _ladder(experiment, parts, place)
+        measures |= _of_conditions(parts, scores)
     return measures, ladders
+
+
+def _of_conditions(parts: Parts, scores: dict[str, Scores]) -> dict[str, Any]:
+    return {
+        condition: {
+            name: of_trials(*score(items), fitted=score(parts.validation)) for name, score in scores.items()
+        }
+        for condition, items in parts.test.items()
+    }
 
 
 def room_measures(experiment: Experiment, place: Place, network: str) -> dict[str, Any]:
@@ -66,7 +82,7 @@ def room_measures(experiment: Experiment, place: Place, network: str) -> dict[st
     """
     measures: dict[str, Any] = {}
     speakers = room_speakers(rooms_of(clean_items(place)), experiment.fold)
-    for length in ("1 digit", "5 digits"):
+    for length in LENGTHS:
         clean = _opened(place.data / f"{network}-{length[0]}-clean.npz", place.quick)
         train, validation, new, test = map(clean.only, speakers)
         z, there = _vectors(train), _vectors(new)
@@ -87,15 +103,15 @@ def room_measures(experiment: Experiment, place: Place, network: str) -> dict[st
     return measures
 
 
-def _parts(experiment: Experiment, place: Place, length: str) -> Parts:
+def _parts(experiment: Experiment, place: Place, network: str, length: str) -> Parts:
     """No speaker is in two parts; folds are those of the networks that are trained here."""
     number = length.split()[0]
-    clean = _opened(place.data / f"{experiment.system}-{number}-clean.npz", place.quick)
+    clean = _opened(place.data / f"{network}-{number}-clean.npz", place.quick)
     dealt = dealt_speakers(list(clean.classes))
     test, validation = (dealt[fold % FOLDS :: FOLDS] for fold in (experiment.fold, experiment.fold + 1))
     train = clean.only([name for name in dealt if name not in {*test, *validation}])
     tested = {f"{length}, clean": clean.only(test)}
-    noisy = place.data / f"{experiment.system}-{number}-noise.npz"
+    noisy = place.data / f"{network}-{number}-noise.npz"
     if noisy.exists():
         tested[f"{length}, noise"] = _opened(noisy, place.quick).only(test)
     return Parts(train, clean.only(validation), tested)

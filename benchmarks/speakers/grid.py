@@ -12,6 +12,8 @@ SMALL = "small-"
 NARROW = tuple(f"{SMALL}{system}" for system in ("random", "speaker", "speaker-alone", "triplet"))
 #: Published networks as they came; their embeddings were computed before.
 FROZEN = ("ecapa", "cam++", "resnet34")
+#: The ladder of the house recipe on their embeddings, which has something random.
+LADDERS = tuple(f"ladder-{network}" for network in FROZEN)
 #: The same in another room: PLDA of one room brought to another.
 FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
 #: Two of them trained further: on their own features, from the file of their weights.
@@ -48,14 +50,17 @@ class Experiment(NamedTuple):
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     """Every run, what the page needs most first. A trial has one fold and one seed."""
     if quick:
-        return [Experiment(system, 0, 0) for system in (*FROZEN, *UNTRAINED, *TRAINED, *NARROW, ROOMS)]
+        return [
+            Experiment(system, 0, 0) for system in (*FROZEN, *LADDERS, *UNTRAINED, *TRAINED, *NARROW, ROOMS)
+        ]
+    fixed = [Experiment(system, fold, 0) for system in FROZEN for fold in range(FOLDS)]
     runs = [
         Experiment(system, fold, seed)
         for seed in range(seeds)
-        for system in (*FROZEN, *UNTRAINED, *TRAINED, *TUNED, *NARROW)
+        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW)
         for fold in range(FOLDS)
     ]
     rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]
-    return [*runs, *rooms] + [
+    return [*fixed, *rooms, *runs] + [
         Experiment(ROOMS, half, seed) for seed in range(seeds) for half in range(HALVES)
     ]
