@@ -153,6 +153,7 @@ def test_robustness_writes_a_page_about_sounds(heard, speech, samekind, tmp_path
     assert "no attacks within Voronoi cells" in answer.err
     written = page.read_text(encoding="utf-8")
     assert "data:image/png" in written  # spectrograms
+    assert "Attacked sounds" in written
     for question in ("class", "pair", "neighbour", "enrolment"):
         assert question in answer.out
 
