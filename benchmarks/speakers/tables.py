@@ -15,7 +15,10 @@ KINDS |= {
     "fused": "fused",
     "house, fitted": "house: fitted similarity",
 }
-KINDS |= {"house, head": "house: head on the embeddings", "house, kept": "house: what the ladder kept"}
+KINDS |= {
+    "house, head": "house: head on the embeddings, cosine",
+    "house, kept": "house: what the ladder kept",
+}
 KINDS |= {
     "PLDA, averaged": "PLDA, averaged with the new room's",
     "PLDA, adapted": "PLDA, adapted without labels",
