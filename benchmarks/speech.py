@@ -1,10 +1,12 @@
-"""How fast sounds become features, in multiples of real time, on one core, beside other libraries in one run.
+"""How fast sounds become features and embeddings, in multiples of real time, on one core, beside other
+libraries in one run; and how many sounds a second a network is trained on.
 
     python benchmarks/speech.py --out speech.json
     python benchmarks/speech.py --data FOLDER      # also: files to samples, and samples to embeddings
 
-The features are 30 cepstra of a minute of noise, cut into sounds of 3 seconds; kaldi-native-fbank and librosa
-are measured where they are installed. The best of several rounds counts, and the libraries take turns.
+The features are 30 cepstra of a minute of noise, cut into sounds of 3 seconds; kaldi-native-fbank, librosa
+and SpeechBrain are measured where they are installed. The best of several rounds counts, and those that are
+compared take turns. Networks have fresh weights: their speed does not depend on them.
 """
 
 import argparse
@@ -12,6 +14,7 @@ import json
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -21,7 +24,7 @@ import torch
 
 from samekind.acoustics import Features
 from samekind.data import DataSettings, open_data
-from samekind.encoders import FrontEnd, XVector
+from samekind.encoders import ECAPA, FrontEnd, SpeakerNetwork, XVector
 from samekind.inference.embed import embed_by
 
 RATE, SECONDS, SOUNDS = 16000, 3, 20
@@ -76,13 +79,60 @@ def front_end(rounds: int) -> dict[str, float]:
             runs[name]()
         except ImportError:
             print(f"{name} is not installed")
+    return {name: SOUNDS * SECONDS / seconds for name, seconds in in_turns(runs, rounds).items()}
+
+
+def in_turns(runs: dict[str, Callable[[], object]], rounds: int) -> dict[str, float]:
+    """Seconds of processor time of each, the best of several rounds."""
     best = dict.fromkeys(runs, float("inf"))
     for _ in range(rounds):
         for name, run in runs.items():
             begun = time.process_time()
             run()
             best[name] = min(best[name], time.process_time() - begun)
-    return {name: SOUNDS * SECONDS / seconds for name, seconds in best.items()}
+    return best
+
+
+def networks(rounds: int, sounds: int = 4) -> dict[str, float]:
+    """Seconds of sound a second, from samples to embeddings, by network."""
+    x = torch.randn(sounds, 1, SECONDS * RATE) / 10
+    encoders = {
+        "x-vector": FrontEnd(encoder=XVector()),
+        "ECAPA-TDNN (ecapa)": SpeakerNetwork(network="ecapa"),
+        "CAM++ (cam++)": SpeakerNetwork(network="cam++"),
+        "ResNet-34 (resnet34)": SpeakerNetwork(network="resnet34"),
+    }
+    runs = {name: torch.no_grad()(partial(encoder.eval(), x)) for name, encoder in encoders.items()}
+    seconds = in_turns(runs, rounds)
+    return {f"embedding, {name}": sounds * SECONDS / taken for name, taken in seconds.items()}
+
+
+def training(rounds: int, sounds: int = 8) -> dict[str, float]:
+    """Sounds of 3 seconds a second in training, features to weights: ECAPA-TDNN with 512 channels, ours and
+    SpeechBrain's.
+    """
+    x = torch.randn(sounds, 80, 100 * SECONDS)
+    runs = {"training, samekind": _step(ECAPA(), x)}
+    try:
+        from speechbrain.lobes.models.ECAPA_TDNN import ECAPA_TDNN
+
+        channels = [512, 512, 512, 512, 1536]
+        runs["training, SpeechBrain"] = _step(ECAPA_TDNN(80, channels=channels), x.transpose(1, 2))
+    except Exception as error:  # without torchaudio it does not import, and raises what it likes
+        print(f"SpeechBrain is not measured: {type(error).__name__}")
+    return {name: sounds / taken for name, taken in in_turns(runs, rounds).items()}
+
+
+def _step(network: torch.nn.Module, x: torch.Tensor) -> Callable[[], object]:
+    """One step of AdamW on a batch, by a loss that touches every number of the embeddings."""
+    optimiser = torch.optim.AdamW(network.parameters(), lr=1e-4)
+
+    def step() -> None:
+        optimiser.zero_grad()
+        network(x).square().mean().backward()
+        optimiser.step()
+
+    return step
 
 
 def files(folder: Path) -> dict[str, float]:
@@ -103,11 +153,15 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
     torch.set_num_threads(1)
-    measured = front_end(given.rounds) | (files(given.data) if given.data else {})
+    measured = front_end(given.rounds) | networks(min(given.rounds, 3))
+    measured |= files(given.data) if given.data else {}
+    trained = training(min(given.rounds, 3))
     if given.out:
-        given.out.write_text(json.dumps(measured, indent=1), encoding="utf-8")
+        given.out.write_text(json.dumps(measured | trained, indent=1) + "\n", encoding="utf-8")
     for name, value in measured.items():
-        print(f"{name:20} {value:8,.0f} x real time")
+        print(f"{name:32} {value:8,.0f} x real time")
+    for name, value in trained.items():
+        print(f"{name:32} {value:8,.1f} sounds of {SECONDS} s a second")
 
 
 if __name__ == "__main__":

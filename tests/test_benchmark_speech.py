@@ -28,3 +28,12 @@ def test_libraries_are_measured_in_one_run(speech, monkeypatch):
 def test_ours_has_as_many_frames_as_there_are_hundredths(speech):
     features = speech.ours(np.zeros((2, 16000), dtype=np.float32))()
     assert features.values.shape == (2, 30, 100)
+
+
+def test_networks_are_measured_from_samples_and_trained_from_features(speech, monkeypatch):
+    monkeypatch.setattr(speech, "SECONDS", 1)
+    measured = speech.networks(rounds=1, sounds=1)
+    assert len(measured) == 4
+    trained = speech.training(rounds=1, sounds=2)
+    assert min(*measured.values(), *trained.values()) > 0
+    assert "training, samekind" in trained

@@ -32,7 +32,9 @@ def scores_by(space: MetricSpace, z: Tensor, labels: Tensor, by: TwoCovariance |
     return trials.scores, trials.same
 
 
-def chosen_plda(z: Tensor, items: Items, held_out: Tensor, others: Items) -> TwoCovariance:
+def chosen_plda(
+    z: Tensor, items: Items, held_out: Tensor, others: Items, *, ranks: tuple[int, ...] = RANKS
+) -> TwoCovariance:
     """PLDA as in Kaldi's recipes: centred, LDA, length normalisation, ten steps of expectation maximisation.
     The rank of the LDA has the lowest equal error on validation speakers.
     """
@@ -40,7 +42,7 @@ def chosen_plda(z: Tensor, items: Items, held_out: Tensor, others: Items) -> Two
         TwoCovariance(
             dimension=z.shape[1], rank=rank, shrinkage=0.0, normalise=True, method="likelihood"
         ).fit(z, items.labels)
-        for rank in RANKS
+        for rank in ranks
         if rank < min(len(items.classes), z.shape[1])
     ]
     rows, columns = torch.triu_indices(len(held_out), len(held_out), 1)

@@ -6,7 +6,8 @@ from typing import Any
 
 import torch
 from about import chosen_plda, of_trials, scores_by
-from grid import UNTRAINED, Experiment
+from frozen import frozen_measures, ladder_measures, room_measures
+from grid import FROZEN, FROZEN_ROOMS, LADDERS, UNTRAINED, Experiment
 from grids.running import Place, not_now
 from sets import JOINED, Parts, joined, parts_of
 from systems import run_of
@@ -29,16 +30,18 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Carry out the run, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
+    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS):
+        return _frozen(experiment, place)
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
     began = time.perf_counter()
     space = _space(experiment, run, parts, place)
     training = time.perf_counter() - began
-    measures = _measured(space.to(place.device), parts, trained=experiment.system not in UNTRAINED)
+    measures = _measured(space.to(place.device), parts, trained=experiment.base not in UNTRAINED)
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
-        "run": None if experiment.system in UNTRAINED else run.to_dict(),
+        "run": None if experiment.base in UNTRAINED else run.to_dict(),
         "speakers": {
             "train": list(parts.train.classes),
             "validation": list(parts.validation.classes),
@@ -49,17 +52,46 @@ def carry_out(experiment: Experiment, place: Place) -> str:
         "seconds": {"training": training, "evaluation": time.perf_counter() - began - training},
         "torch": torch.__version__,
     }
+    return _written(experiment, place, content)
+
+
+def _frozen(experiment: Experiment, place: Place) -> str:
+    """A published network as it came; there is nothing to do where its embeddings are missing."""
+    network = experiment.system.removeprefix("rooms-").removeprefix("ladder-")
+    if not (place.data / f"{network}-1-clean.npz").exists():
+        return "has no embeddings"
+    began = time.perf_counter()
+    ladders: dict[str, Any] | None = None
+    if experiment.system in LADDERS:
+        measures, ladders = ladder_measures(experiment, place, network)
+    else:
+        about = room_measures if experiment.system in FROZEN_ROOMS else frozen_measures
+        measures = about(experiment, place, network)
+    content = {
+        "variant": experiment.variant,
+        "seed": experiment.seed,
+        "run": None,
+        "measures": measures,
+        "ladders": ladders,
+        "seconds": {"evaluation": time.perf_counter() - began},
+        "torch": torch.__version__,
+    }
+    return _written(experiment, place, content)
+
+
+def _written(experiment: Experiment, place: Place, content: dict[str, Any]) -> str:
+    """Write the JSON; says the equal error rates."""
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     return ", ".join(
         f"{condition} {kind} {values['EER']:.3f}"
-        for condition, kinds in measures.items()
+        for condition, kinds in content["measures"].items()
         for kind, values in kinds.items()
     )
 
 
 def _space(experiment: Experiment, run: Run, parts: Parts, place: Place) -> MetricSpace:
     """The space at its best epoch; of an untrained system with fresh weights."""
-    if experiment.system in UNTRAINED:
+    if experiment.base in UNTRAINED:
         torch.manual_seed(run.seed)
         return build_space(run, parts.train).eval()
     folder = place.work / ("trials" if place.quick else "runs") / experiment.name

@@ -7,16 +7,36 @@ SEEDS, FOLDS = 3, 6
 UNTRAINED = ("random", "statistics")
 #: "speaker-noisy" is "speaker", trained on the sounds and their copies with noise.
 TRAINED = ("speaker", "speaker-alone", "triplet", "speaker-prototypical", "speaker-noisy")
+#: The systems with a narrow network, trained on a quarter of the utterances: what a processor can do.
+SMALL = "small-"
+NARROW = tuple(f"{SMALL}{system}" for system in ("random", "speaker", "speaker-alone", "triplet"))
+#: Published networks as they came; their embeddings were computed before.
+FROZEN = ("ecapa", "cam++", "resnet34")
+#: The ladder of the house recipe on their embeddings, which has something random.
+LADDERS = tuple(f"ladder-{network}" for network in FROZEN)
+#: The same in another room: PLDA of one room brought to another.
+FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
+#: Two of them trained further: on their own features, from the file of their weights.
+TUNED = {"tuned-ecapa": "embedding_model.ckpt", "tuned-cam++": "campplus_cn_en_common.pt"}
 #: Trained on the speakers of one room, tested in another: half of its speakers are for adaptation.
 ROOMS, HALVES = "rooms", 2
 
 
 class Experiment(NamedTuple):
-    """One run; its JSON has its name."""
+    """One run; its JSON has its name. A ``system`` that begins with `SMALL` is a smaller one."""
 
     system: str
     fold: int
     seed: int
+
+    @property
+    def is_small(self) -> bool:
+        return self.system.startswith(SMALL)
+
+    @property
+    def base(self) -> str:
+        """The system, whatever its size."""
+        return self.system.removeprefix(SMALL)
 
     @property
     def variant(self) -> str:
@@ -30,11 +50,17 @@ class Experiment(NamedTuple):
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     """Every run, what the page needs most first. A trial has one fold and one seed."""
     if quick:
-        return [Experiment(system, 0, 0) for system in (*UNTRAINED, *TRAINED, ROOMS)]
+        return [
+            Experiment(system, 0, 0) for system in (*FROZEN, *LADDERS, *UNTRAINED, *TRAINED, *NARROW, ROOMS)
+        ]
+    fixed = [Experiment(system, fold, 0) for system in FROZEN for fold in range(FOLDS)]
     runs = [
         Experiment(system, fold, seed)
         for seed in range(seeds)
-        for system in (*UNTRAINED, *TRAINED)
+        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW)
         for fold in range(FOLDS)
     ]
-    return runs + [Experiment(ROOMS, half, seed) for seed in range(seeds) for half in range(HALVES)]
+    rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]
+    return [*fixed, *rooms, *runs] + [
+        Experiment(ROOMS, half, seed) for seed in range(seeds) for half in range(HALVES)
+    ]

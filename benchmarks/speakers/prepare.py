@@ -4,7 +4,8 @@
 
 DIR holds speakers60.zip and noise.zip. Writes clean.npz, noisy-train.npz and noisy-test.npz, each with 30
 cepstra of frames with a voice, in 16 bits, and the recording room of each speaker as its domain. The noise
-of the last two is of different kinds: every other class of noise.zip.
+of the last two is of different kinds: every other class of noise.zip. With ``--network cam++`` (or ecapa)
+they are the features of that network, and the names of the files begin with its name.
 """
 
 import argparse
@@ -19,7 +20,8 @@ import torch
 from samekind.acoustics import as_samples
 from samekind.augmentations import Noise
 from samekind.data import Items, open_data, scaled
-from samekind.encoders import FrontEnd, XVector
+from samekind.encoders import FrontEnd, SpeakerNetwork, XVector
+from samekind.encoders.speaker_network import Name
 from samekind.inference import sound_features, write_sounds
 
 #: Rooms as meta.json spells them, and as they are.
@@ -28,25 +30,31 @@ SPELT = {"vr-romm": "vr-room"}
 NOISES = {"train": 0, "test": 1}
 
 
-def prepare(data: Path, out: Path) -> None:
+def prepare(data: Path, out: Path, network: Name | None = None) -> None:
     """Write the files that are not there yet."""
     out.mkdir(parents=True, exist_ok=True)
+    prefix = "" if network is None else f"{network}-"
+    front_end = (
+        FrontEnd(encoder=XVector(width=1, last_width=1, dimension=1))
+        if network is None
+        else SpeakerNetwork(network=network)
+    )
     items: Items | None = None
     for name in ("clean", *(f"noisy-{part}" for part in NOISES)):
-        if (out / f"{name}.npz").exists():
+        path = out / f"{prefix}{name}.npz"
+        if path.exists():
             continue
-        items = items or _speakers(data / "speakers60.zip")
+        items = items or speakers(data / "speakers60.zip")
         part = name.partition("-")[2]
         with TemporaryDirectory() as folder:
             if part:
                 unpack_noise(data / "noise.zip", part, Path(folder))
-            sounds = _with_noise(items, folder, seed=NOISES[part]) if part else items
-            front_end = FrontEnd(encoder=XVector(width=1, last_width=1, dimension=1))
-            write_sounds(out / f"{name}.npz", sound_features(front_end, sounds))
-        print(f"{name}.npz: {(out / f'{name}.npz').stat().st_size / 2**20:.0f} MiB", flush=True)
+            sounds = with_noise(items, folder, seed=NOISES[part]) if part else items
+            write_sounds(path, sound_features(front_end, sounds))
+        print(f"{path.name}: {path.stat().st_size / 2**20:.0f} MiB", flush=True)
 
 
-def _speakers(archive: Path) -> Items:
+def speakers(archive: Path) -> Items:
     """All sounds of the archive, with the room of their speaker as domain."""
     items = open_data(archive)
     with zipfile.ZipFile(archive) as opened:
@@ -68,7 +76,7 @@ def unpack_noise(archive: Path, part: str, folder: Path) -> None:
         opened.extractall(folder, [name for name in clips if Path(name).parent.name in wanted])
 
 
-def _with_noise(items: Items, folder: str, *, seed: int) -> Items:
+def with_noise(items: Items, folder: str, *, seed: int) -> Items:
     """Every sound with noise, at a signal-to-noise ratio of 15, 10, 5 or 0 dB."""
     noise, generator = Noise(folder=folder, probability=1.0), torch.Generator().manual_seed(seed)
     batches = []
@@ -85,5 +93,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="prepare", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--network", choices=("ecapa", "cam++"))
     arguments = parser.parse_args()
-    prepare(arguments.data, arguments.out)
+    prepare(arguments.data, arguments.out, arguments.network)

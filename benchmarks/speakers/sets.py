@@ -6,14 +6,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from grid import FOLDS, HALVES, ROOMS, Experiment
+from grid import FOLDS, HALVES, ROOMS, TUNED, Experiment
 from grids.running import Place
+from torch import Tensor
 
 from samekind.acoustics import lengths_of, padded
 from samekind.data import Items, open_data
 
 #: So many utterances become one, and the seed of which.
 JOINED, JOINING = 5, 0
+#: So many utterances of each speaker are tested, of 200.
+UTTERANCES = 50
 #: A trial has so many utterances of each speaker.
 QUICK_ITEMS = 20
 #: The room of the training, and the one that is tested.
@@ -31,32 +34,45 @@ class Parts(NamedTuple):
 
 def parts_of(experiment: Experiment, place: Place) -> Parts:
     """The items of a run; no speaker is in two parts."""
-    clean = _items(place, "clean")
+    prefix = f"{experiment.system.removeprefix('tuned-')}-" if experiment.system in TUNED else ""
+    clean = _items(place, f"{prefix}clean")
     if experiment.system == ROOMS:
         return _rooms(experiment, clean)
-    dealt = _shuffled(list(clean.classes))
+    dealt = dealt_speakers(list(clean.classes))
     fold = experiment.fold
     test, validation = (dealt[number % FOLDS :: FOLDS] for number in (fold, fold + 1))
     train = clean.only([name for name in dealt if name not in {*test, *validation}])
+    if experiment.is_small:
+        train = few(train, UTTERANCES)
     if experiment.system == "speaker-noisy":
         train = _both(train, _items(place, "noisy-train").only(train.classes))
-    spoken = {"clean": clean.only(test), "noise": _items(place, "noisy-test").only(test)}
+    spoken = {"clean": clean.only(test), "noise": _items(place, f"{prefix}noisy-test").only(test)}
+    spoken = {sound: few(items, UTTERANCES) for sound, items in spoken.items()}
     return Parts(train, clean.only(validation), _conditions(spoken))
 
 
 def _rooms(experiment: Experiment, clean: Items) -> Parts:
-    """Speakers of one room to train on and, every sixth, to choose by; halves of those of the other to adapt
-    with and to test.
-    """
+    """The items of each part of `room_speakers`."""
+    train, validation, new, test = map(clean.only, room_speakers(rooms_of(clean), experiment.fold))
+    return Parts(train, validation, _conditions({"clean": few(test, UTTERANCES)}), new)
+
+
+def rooms_of(clean: Items) -> dict[str, str]:
+    """The recording room of each speaker."""
     assert clean.domains is not None
-    rooms = {
+    return {
         name: clean.domain_names[int(clean.domains[clean.labels == label][0])]
         for label, name in enumerate(clean.classes)
     }
-    home, away = (_shuffled([name for name in rooms if rooms[name] == room]) for room in (HOME, AWAY))
-    new, test = (away[(experiment.fold + turn) % HALVES :: HALVES] for turn in (1, 0))
-    train = clean.only([name for place, name in enumerate(home) if place % FOLDS])
-    return Parts(train, clean.only(home[::FOLDS]), _conditions({"clean": clean.only(test)}), clean.only(new))
+
+
+def room_speakers(rooms: dict[str, str], fold: int) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Speakers of one room to train on and, every sixth, to choose by; halves of those of the other to adapt
+    with and to test.
+    """
+    home, away = (dealt_speakers([name for name in rooms if rooms[name] == room]) for room in (HOME, AWAY))
+    new, test = (away[(fold + turn) % HALVES :: HALVES] for turn in (1, 0))
+    return [name for place, name in enumerate(home) if place % FOLDS], home[::FOLDS], new, test
 
 
 def _conditions(spoken: dict[str, Items]) -> dict[str, Items]:
@@ -67,19 +83,31 @@ def _conditions(spoken: dict[str, Items]) -> dict[str, Items]:
 
 
 def joined(items: Items, count: int = JOINED) -> Items:
-    """Utterances of a speaker one after the other, ``count`` at a time; each is used once."""
+    """Utterances of a speaker one after the other, ``count`` at a time; each is used once. Which ones does
+    not depend on the other speakers, so features and embeddings of sounds are joined alike.
+    """
     assert isinstance(items.inputs, torch.Tensor)
-    generator, lengths = torch.Generator().manual_seed(JOINING), lengths_of(items.inputs).tolist()
+    lengths = lengths_of(items.inputs).tolist()
     sounds, labels = [], []
     for label in range(len(items.classes)):
-        members = (items.labels == label).nonzero().flatten()
-        members = members[torch.randperm(len(members), generator=generator)]
-        for some in members.split(count):
+        for some in _shuffled_members(items, label).split(count):
             if len(some) == count:
                 parts = [items.inputs[place, :, : lengths[place]] for place in some.tolist()]
                 sounds.append(torch.cat(parts, dim=1))
                 labels.append(label)
     return Items(padded(sounds), torch.tensor(labels), items.classes, items.name, reader=items.reader)
+
+
+def few(items: Items, count: int) -> Items:
+    """The first utterances of each speaker, in an order drawn once."""
+    members = [_shuffled_members(items, label)[:count] for label in range(len(items.classes))]
+    return items.take(torch.cat(members).sort().values)
+
+
+def _shuffled_members(items: Items, label: int) -> Tensor:
+    members = (items.labels == label).nonzero().flatten()
+    order = torch.randperm(len(members), generator=torch.Generator().manual_seed(JOINING))
+    return members[order]
 
 
 def _both(one: Items, other: Items) -> Items:
@@ -88,9 +116,15 @@ def _both(one: Items, other: Items) -> Items:
     return Items(inputs, torch.cat([one.labels, other.labels]), one.classes, one.name, reader=one.reader)
 
 
-def _shuffled(names: list[str]) -> list[str]:
+def dealt_speakers(names: list[str]) -> list[str]:
+    """Speakers in the order in which they are dealt to folds."""
     order = torch.randperm(len(names), generator=torch.Generator().manual_seed(0))
     return [names[place] for place in order.tolist()]
+
+
+def clean_items(place: Place) -> Items:
+    """The features of all clean sounds."""
+    return _items(place, "clean")
 
 
 def _items(place: Place, name: str) -> Items:

@@ -1,16 +1,36 @@
 """The tables of the page, from the JSONs of whatever runs there are."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Sequence
 
-from grid import FOLDS, HALVES, ROOMS, TRAINED, UNTRAINED
+from grid import FOLDS, FROZEN, FROZEN_ROOMS, HALVES, LADDERS, NARROW, ROOMS, TRAINED, TUNED, UNTRAINED
 from grids.results import Results
 from grids.tables import markdown, with_interval
 
 #: Scores in words, in the order of the tables.
-KINDS = {"cosine": "cosine", "PLDA": "PLDA", "similarity": "learned", "fused": "fused"}
-KINDS |= {"PLDA, averaged": "PLDA, averaged", "PLDA, adapted": "PLDA, adapted"}
+KINDS = {"cosine": "cosine", "cosine, centred": "cosine, centred", "AS-norm": "cosine, centred, AS-norm"}
+KINDS |= {
+    "PLDA": "PLDA",
+    "similarity": "learned",
+    "fused": "fused",
+    "house, fitted": "house: fitted similarity",
+}
+KINDS |= {
+    "house, head": "house: head on the embeddings, cosine",
+    "house, kept": "house: what the ladder kept",
+}
+KINDS |= {
+    "PLDA, averaged": "PLDA, averaged with the new room's",
+    "PLDA, adapted": "PLDA, adapted without labels",
+}
+KINDS |= {"PLDA, of the new room": "PLDA of the new room's speakers alone"}
+#: Networks in words.
+NAMES = {"ecapa": "ECAPA-TDNN", "cam++": "CAM++", "resnet34": "ResNet-34"}
+NAMES |= {f"ladder-{network}": name for network, name in NAMES.items()}
+#: Each network, and then the ladder on its embeddings.
+PUBLISHED = tuple(system for pair in zip(FROZEN, LADDERS, strict=True) for system in pair)
 #: The triplet baseline has no learned similarity: its own score is a distance on the sphere.
-LEFT_OUT = {("triplet", "similarity"), ("triplet", "fused")}
+LEFT_OUT = {(system, kind) for system in ("triplet", "small-triplet") for kind in ("similarity", "fused")}
 CONDITIONS = tuple(f"{digits}, {sound}" for sound in ("clean", "noise") for digits in ("1 digit", "5 digits"))
 #: The measures of the second table.
 COSTS = ("minDCF(0.01)", "minDCF(0.001)", "Cllr")
@@ -20,10 +40,19 @@ def tables(results: Results) -> str:
     """Equal errors of all systems and scores, the costs of the same trials, and another room."""
     if not results.contents:
         return "Not run yet."
+    trained = (*UNTRAINED, *TRAINED, *TUNED)
+    intervals = (
+        "EER in per cent: the mean over the folds, with 95% intervals over seeds where there are several"
+    )
     parts = [
-        f"EER in per cent: the mean over the folds, with 95% intervals over seeds.\n\n{_errors(results)}",
-        f"Costs of the same trials, clean:\n\n{_costs(results)}",
-        f"Trained in one room, tested in another; EER in per cent:\n\n{_rooms(results)}",
+        f"### Published networks as they came\n\n{intervals}.\n\n{_errors(results, PUBLISHED)}",
+        f"What the ladder kept: {_kept(results)}.",
+        f"The costs of the same trials, clean:\n\n{_costs(results, PUBLISHED)}",
+        f"### A narrow x-vector network, trained here\n\n{intervals}.\n\n{_errors(results, NARROW)}",
+        "### The systems of the papers at their size, and published networks trained further\n\n"
+        f"{_errors(results, trained)}",
+        f"### Another room\n\nEER in per cent, the mean of two halves of the new room's speakers:\n\n"
+        f"{_rooms(results)}",
     ]
     return "\n\n".join(parts)
 
@@ -46,10 +75,10 @@ def _per_cent(values: list[float]) -> str:
     return with_interval([100 * value for value in values])
 
 
-def _rows(results: Results) -> list[tuple[str, str, str]]:
+def _rows(results: Results, systems: Sequence[str]) -> list[tuple[str, str, str]]:
     """System, kind of score, and how many folds and seeds there are."""
     rows = []
-    for system in (*UNTRAINED, *TRAINED):
+    for system in systems:
         folds = [fold for fold in range(FOLDS) if results.seeds(f"{system}-{fold}")]
         for kind in KINDS:
             values = _by_seed(results, system, FOLDS, CONDITIONS[0], kind, "EER")
@@ -58,24 +87,24 @@ def _rows(results: Results) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _errors(results: Results) -> str:
+def _errors(results: Results, systems: Sequence[str]) -> str:
     rows = [
-        [system, KINDS[kind], counted]
+        [NAMES.get(system, system), KINDS[kind], counted]
         + [_per_cent(_by_seed(results, system, FOLDS, name, kind, "EER")) for name in CONDITIONS]
-        for system, kind, counted in _rows(results)
+        for system, kind, counted in _rows(results, systems)
     ]
     return markdown(("system", "score", "folds x seeds", *CONDITIONS), rows)
 
 
-def _costs(results: Results) -> str:
+def _costs(results: Results, systems: Sequence[str]) -> str:
     rows = [
-        [system, KINDS[kind]]
+        [NAMES.get(system, system), KINDS[kind]]
         + [
             with_interval(_by_seed(results, system, FOLDS, condition, kind, measure))
             for condition in CONDITIONS[:2]
             for measure in COSTS
         ]
-        for system, kind, _ in _rows(results)
+        for system, kind, _ in _rows(results, systems)
     ]
     heading = [
         f"{measure}, {condition.partition(',')[0]}" for condition in CONDITIONS[:2] for measure in COSTS
@@ -83,10 +112,27 @@ def _costs(results: Results) -> str:
     return markdown(("system", "score", *heading), rows)
 
 
+def _kept(results: Results) -> str:
+    """How often each rung of the ladder was the last that was better, over networks, folds and lengths."""
+    counts = Counter(
+        ladder["kept"]
+        for content in results.contents.values()
+        for ladder in (content.get("ladders") or {}).values()
+    )
+    total = sum(counts.values())
+    return (
+        ", ".join(f"{name} {count} times of {total}" for name, count in counts.most_common()) or "not run yet"
+    )
+
+
 def _rooms(results: Results) -> str:
     rows = []
-    for kind, word in KINDS.items():
-        cells = [_per_cent(_by_seed(results, ROOMS, HALVES, name, kind, "EER")) for name in CONDITIONS[:2]]
-        if any(cells):
-            rows.append([word, *cells])
-    return markdown(("score", *CONDITIONS[:2]), rows)
+    for system in (*FROZEN_ROOMS, ROOMS):
+        for kind, word in KINDS.items():
+            cells = [
+                _per_cent(_by_seed(results, system, HALVES, name, kind, "EER")) for name in CONDITIONS[:2]
+            ]
+            if any(cells):
+                network = system.removeprefix("rooms-")
+                rows.append([NAMES.get(network, "speaker, trained"), word, *cells])
+    return markdown(("system", "score", *CONDITIONS[:2]), rows)

@@ -23,6 +23,29 @@ def test_features_are_those_of_kaldi(representation, rate):
         torch.testing.assert_close(values[:, :length].T, expected, atol=3e-3, rtol=1e-4)
 
 
+@pytest.mark.parametrize(("window", "loudest"), [("povey", 1.0), ("hamming", 32768.0)])
+def test_frames_may_end_with_the_sound_and_samples_may_be_small(window, loudest):
+    """As networks of 3D-Speaker and of WeSpeaker were trained: ``snip-edges``, filters to half the rate."""
+    generator = torch.Generator().manual_seed(1)
+    sounds = [torch.randn(1, length, generator=generator) * 0.1 for length in (4321, 700, 400)]
+    batch = padded(sounds)
+    features = Features(
+        representation="log-mel", high=8000.0, window=window, edges="inside", loudest=loudest
+    )(batch[:, 0], lengths_of(batch))
+    for sound, values, length in zip(sounds, features.values, features.lengths, strict=True):
+        options = kaldi_native_fbank.FbankOptions()
+        options.frame_opts.dither, options.frame_opts.window_type = 0, window
+        options.mel_opts.num_bins = 80
+        peer = kaldi_native_fbank.OnlineFbank(options)
+        peer.accept_waveform(16000, (sound[0] * loudest).tolist())
+        peer.input_finished()
+        expected = numpy.stack([peer.get_frame(n) for n in range(peer.num_frames_ready)])
+        torch.testing.assert_close(values[:, :length].T, torch.from_numpy(expected), atol=3e-3, rtol=1e-4)
+    short = Features(edges="inside")(torch.ones(1, 100), torch.tensor([100]))
+    assert short.lengths.tolist() == [1]
+    assert short.values.isfinite().all()
+
+
 def of_kaldi(sound, *, representation, rate):
     coefficients = {("mfcc", 16000): 30, ("mfcc", 8000): 23}.get((representation, rate), 80)
     options = (

@@ -1,10 +1,12 @@
 """Sounds of unequal length in one tensor, and back."""
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samekind.acoustics import PAD, as_floats, as_samples, lengths_of, marked, padded, repeated
+from samekind.acoustics.padding import mirrored
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5))
@@ -45,3 +47,14 @@ def test_a_short_sound_is_repeated_from_its_start(lengths, least):
     for sound, row, count in zip(sounds, longer, counts.tolist(), strict=True):
         expected = torch.stack([sound[:, step % sound.shape[1]] for step in range(count)], 1)
         assert torch.equal(row[:, :count], expected)
+
+
+@pytest.mark.parametrize("reach", [1, 2, 4])
+def test_sounds_are_mirrored_at_their_own_ends(reach):
+    sounds = [torch.randn(3, length) for length in (9, 5, 7)]
+    together = mirrored(padded(sounds).nan_to_num(0.0), torch.tensor([9, 5, 7]), reach)
+    for sound, row in zip(sounds, together, strict=True):
+        expected = torch.nn.functional.pad(sound[None], (reach, reach), mode="reflect")[0]
+        assert torch.equal(row[:, : sound.shape[1] + 2 * reach], expected)
+    one = mirrored(torch.ones(1, 1, 1), torch.tensor([1]), reach)
+    assert torch.equal(one, torch.ones(1, 1, 1 + 2 * reach))

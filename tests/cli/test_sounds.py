@@ -1,5 +1,6 @@
 """Every command on a folder of sounds, as a stranger would use it: speakers, sessions, utterances."""
 
+import hashlib
 import itertools
 import json
 import shutil
@@ -7,6 +8,9 @@ import shutil
 import numpy as np
 import pytest
 import soundfile
+import torch
+
+from samekind.encoders import SpeakerNetwork
 
 #: The run file of init, with a network that trains in a second.
 SMALL = """
@@ -122,6 +126,38 @@ def test_cluster_shows_spectrograms_and_copies_files(heard, speech, samekind, tm
     assert len(copies) == 36
 
 
+def test_attack_writes_sounds_and_says_how_loud_the_changes_are(heard, speech, samekind, tmp_path):
+    given = ("attack", heard, speech, "--steps", 3, "--limit", 6)
+    answer = samekind(*given, "--eps", 0.01, "--to", tmp_path / "out")
+    assert answer.status == 0, answer.err
+    assert "epsilon 0.01 in the range of a sample, -1 to 1" in answer.out
+    assert "dB below the sounds (median)" in answer.out or "No sound was changed" in answer.out
+    assert "mean and deviation of the features" in answer.out
+    files = list((tmp_path / "out").rglob("*.wav"))
+    assert len(files) == 6
+    lengths = {soundfile.info(path).frames for path in speech.rglob("*") if path.is_file()}
+    assert {soundfile.info(path).frames for path in files} <= lengths  # padding is not written
+    told = json.loads(samekind(*given, "--norm", "snr", "--eps", "20dB", "--json").out)
+    assert (told["norm"], round(told["epsilon"], 3)) == ("snr", 0.1)
+    assert told["unit"].startswith("of the size of the item itself")
+    answer = samekind(*given, "--eps", "20dB")
+    assert (answer.status, answer.err.count("\n")) == (2, 1)
+    assert "takes --norm snr" in answer.err
+
+
+def test_robustness_writes_a_page_about_sounds(heard, speech, samekind, tmp_path):
+    page = tmp_path / "page.html"
+    given = ("--steps", 2, "--limit", 8, "--eps", "0.001,0.01", "--ask", "class,pair,neighbour,enrolment")
+    answer = samekind("robustness", heard, speech, "--to", page, *given)
+    assert answer.status == 0, answer.err
+    assert "no attacks within Voronoi cells" in answer.err
+    written = page.read_text(encoding="utf-8")
+    assert "data:image/png" in written  # spectrograms
+    assert "Attacked sounds" in written
+    for question in ("class", "pair", "neighbour", "enrolment"):
+        assert question in answer.out
+
+
 def test_a_list_of_trials(heard, speech, samekind):
     lines = ["1 anna/day0/0.flac anna/day1/2.wav", "0 anna/day0/0.flac ben/day1/1.ogg"]
     (speech.parent / "trials.txt").write_text("\n".join(lines), encoding="utf-8")
@@ -151,6 +187,32 @@ def test_the_house_recipe_climbs_on_sounds(speech, samekind, tmp_path):
     assert answer.status == 0, answer.err
     assert "fitted similarity" in answer.out
     assert "Kept:" in answer.out
+
+
+def test_a_published_network_is_the_first_rung(samekind, tmp_path):
+    torch.manual_seed(0)
+    weights = tmp_path / "weights.pt"
+    torch.save(SpeakerNetwork(network="cam++").module.state_dict(), weights)
+    fingerprint = hashlib.sha256(weights.read_bytes()).hexdigest()
+    for speaker, take in itertools.product(range(3), range(10)):
+        (tmp_path / "flat" / str(speaker)).mkdir(parents=True, exist_ok=True)
+        soundfile.write(tmp_path / "flat" / str(speaker) / f"{take}.wav", voice(speaker, take), 16000)
+    settings = f'network = "cam++", weights = "{weights}", fingerprint = "{fingerprint}"'
+    encoder = f'space.encoder={{name = "SpeakerNetwork", {settings}}}'
+    given = ("train", "--data", tmp_path / "flat", "--out", tmp_path / "run", "--minutes", 0)
+    answer = samekind(*given, "--device", "cpu", "--set", encoder)
+    assert answer.status == 0, answer.err
+    assert "untrained features" in answer.out
+    weights.unlink()  # the space has its own
+    told = samekind(
+        "compare",
+        tmp_path / "flat" / "0" / "0.wav",
+        tmp_path / "flat" / "0" / "1.wav",
+        "--space",
+        tmp_path / "run",
+        "--json",
+    )
+    assert told.status == 0, told.err
 
 
 def test_the_recipe_for_speakers_goes_on_from_a_space_on_other_speakers(speech, samekind, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from samekind.attacks import FGSM, PGD, PICTURES, Linf, Logits
+from samekind.attacks import FGSM, PGD, PICTURES, SOUNDS, Linf, Logits, Relative
 from samekind.evaluation.soundness import NOT_A_MEASURE
 from samekind.evaluation.under_attack import Field, Strength, under_attack
 
@@ -110,3 +110,9 @@ def test_another_judge_says_what_is_right(items):
     result = under_attack(goal, field, judge=lambda x: torch.ones(len(x), dtype=torch.bool), unlimited=False)
     assert result.clean.all()
     assert result.right.all()
+
+
+def test_the_largest_ratio_lets_the_quietest_sound_become_any_other():
+    x = torch.tensor([[[0.3, 0.4, torch.nan]], [[0.003, 0.004, 0.0]]])
+    field = Field(x, Relative(0.1), SOUNDS, Strength((0.1,)))
+    assert field.largest_epsilon() == pytest.approx(2 * 32767 / 32768 * 3**0.5 / 0.005, rel=1e-4)

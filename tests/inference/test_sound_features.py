@@ -6,8 +6,8 @@ import soundfile
 import torch
 
 from samekind.acoustics import lengths_of
-from samekind.data import SOUNDS, Items, examine, open_data, prepare
-from samekind.encoders import FrontEnd, XVector
+from samekind.data import SOUNDS, Items, examine, open_data, prepare, scaled
+from samekind.encoders import FrontEnd, SpeakerNetwork, XVector
 from samekind.errors import DataError
 from samekind.inference import sound_features, write_sounds
 from samekind.inference.embed import embed_by
@@ -97,3 +97,14 @@ def test_a_file_that_contradicts_itself(changed, says, tmp_path):
     np.savez(tmp_path / "f.npz", **{**arrays, "labels": np.array([0, 1]), **changed})
     with pytest.raises(DataError, match=says):
         open_data(tmp_path / "f.npz")
+
+
+def test_a_published_network_has_features_of_its_own(items, tmp_path):
+    encoder = SpeakerNetwork(network="cam++").eval()
+    features = sound_features(encoder, items, cache=tmp_path)
+    assert features.inputs.shape[1] == 80
+    with torch.no_grad():
+        sounds, computed = (encoder(scaled(some.inputs[:3])) for some in (items, features))
+    torch.testing.assert_close(computed, sounds, atol=1e-3, rtol=1e-3)
+    sound_features(SpeakerNetwork(network="resnet34"), items, cache=tmp_path)
+    assert len(list(tmp_path.glob("*.npz"))) == 2

@@ -1,13 +1,15 @@
 """The unit of epsilon and the range of valid inputs: pictures, tables, arrays."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
 
-from samekind.attacks import Linf
-from samekind.data import ImageReader, Items, TableReader, clusters, digits
+from samekind.attacks import SOUNDS, Linf, Relative
+from samekind.data import ImageReader, Items, SoundReader, TableReader, clusters, digits
 from samekind.encoders import MLP, Standardised
-from samekind.errors import SettingError
+from samekind.errors import DataError, SettingError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
@@ -71,7 +73,19 @@ def test_a_column_that_is_not_there_is_named():
         valid_inputs(space_of(nn.Flatten(), 64), digits().take(torch.arange(5)), fixed=("a",))
 
 
-def test_sounds_are_refused():
-    sounds = Items(torch.zeros(2, 1, 50, dtype=torch.int16), torch.tensor([0, 1]), ("a", "b"), "sounds")
-    with pytest.raises(SettingError, match="attacks are for pictures, vectors and arrays"):
-        valid_inputs(space_of(nn.Flatten(), 50), sounds)
+def test_sounds_keep_their_padding_and_features_are_refused():
+    samples = torch.tensor([[[16384, -32767, 5]], [[100, -32768, -32768]]], dtype=torch.int16)
+    sounds = Items(samples, torch.tensor([0, 1]), ("a", "b"), "sounds")
+    inputs = valid_inputs(space_of(nn.Flatten(), 3), sounds)
+    assert inputs.unit == "in the range of a sample, -1 to 1"
+    assert inputs.limits is SOUNDS
+    assert inputs.x.isnan().sum() == 2
+    inputs.limits.expect(inputs.x.nan_to_num(-1.0))  # the loudest samples that a file has are valid
+    region = inputs.in_units(Relative(0.1))
+    assert isinstance(region, Relative)
+    assert region.padding == -1
+    with pytest.raises(SettingError, match="only the columns of a table can be fixed"):
+        valid_inputs(space_of(nn.Flatten(), 3), sounds, fixed=["a"])
+    features = replace(sounds, inputs=torch.zeros(2, 30, 50), reader=SoundReader())
+    with pytest.raises(DataError, match="these are features; give the sounds"):
+        valid_inputs(space_of(nn.Flatten(), 1500), features)

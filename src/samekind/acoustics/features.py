@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.acoustics.framing import frame_counts, frames_of
+from samekind.acoustics.framing import Edges, frame_counts, frames_of
 from samekind.acoustics.mel import cosine_transform, mel_filters
 from samekind.acoustics.padding import PAD
 from samekind.errors import DataError, SettingError
@@ -53,7 +53,9 @@ class Features(nn.Module):
     23 at 8 kHz), the first of which is the logarithm of the energy; "log-mel" gives the logarithms of so
     many filters (None: 80). Filters reach from 20 Hz to ``high`` (None: 7600 Hz at 16 kHz, 3700 at 8).
     ``dither`` adds noise of so many 16-bit steps while training, from the global random state; Kaldi has
-    1. ``preemphasis`` is 0.97, and frames are of 25 ms.
+    1. ``preemphasis`` is 0.97, and frames are of 25 ms. ``edges`` says whether frames reach beyond the
+    ends of a sound. ``loudest`` is what a sample of 1 counts as: 32768 in Kaldi, 1 where samples are not
+    scaled; the least energy that is told from silence depends on it.
     """
 
     weights: Tensor
@@ -70,6 +72,8 @@ class Features(nn.Module):
         window: Window = "povey",
         preemphasis: float = 0.97,
         dither: float = 0.0,
+        edges: Edges = "mirrored",
+        loudest: float = -PAD,
     ) -> None:
         super().__init__()
         if representation not in ("mfcc", "log-mel"):
@@ -90,6 +94,8 @@ class Features(nn.Module):
                 f"got {self.coefficients} and {self.high:g} Hz"
             )
         self.window, self.preemphasis, self.dither = window, preemphasis, dither
+        self.edges: Edges = edges
+        self.loudest = loudest
         self.frame, self.shift = rate * FRAME // 1000, rate * SHIFT // 1000
         self.size = 1 << (self.frame - 1).bit_length()
         filters = mel_filters(bins=self.coefficients, size=self.size, rate=rate, low=LOWEST, high=self.high)
@@ -111,12 +117,16 @@ class Features(nn.Module):
             noise = self.training and self.dither
             x = x.float().nan_to_num(0.0) * -PAD
             x = x + self.dither * torch.randn_like(x) if noise else x
-            frames = frames_of(x, lengths, window=self.frame, shift=self.shift, size=self.size)
+            x = x if self.loudest == -PAD else x * (self.loudest / -PAD)
+            frames = frames_of(
+                x, lengths, window=self.frame, shift=self.shift, size=self.size, edges=self.edges
+            )
             most = AT_ONCE if x.device.type == "cpu" else AT_ONCE_ELSEWHERE
             blocks = torch.split(frames, max(1, most // max(1, len(x))), dim=1)
             parts = [self._of(block) for block in blocks]
         values, energy = (torch.cat(column, dim=1) for column in zip(*parts, strict=True))
-        return Sounds(values.transpose(1, 2), energy, frame_counts(lengths, self.shift))
+        counts = frame_counts(lengths, self.shift, window=self.frame, edges=self.edges)
+        return Sounds(values.transpose(1, 2), energy, counts)
 
     def _of(self, frames: Tensor) -> tuple[Tensor, Tensor]:
         """Frames (n, frames, size) to values (n, frames, coefficients) and energy (n, frames)."""

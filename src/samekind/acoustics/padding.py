@@ -74,3 +74,18 @@ def repeated(x: Tensor, lengths: Tensor, least: int) -> tuple[Tensor, Tensor]:
     places = torch.where(long, torch.arange(steps, device=x.device).clamp(max=x.shape[-1] - 1), places)
     x = x.gather(-1, places[:, None].expand(-1, x.shape[1], -1))
     return x, lengths.clamp(min=least)
+
+
+def mirrored(x: Tensor, lengths: Tensor, reach: int) -> Tensor:
+    """Sounds (n, channels, time) that go on for ``reach`` steps before their start and behind their end (n,)
+    lengths, backwards from there, the first and the last step not repeated: (n, channels, time + 2 reach).
+
+    >>> mirrored(torch.tensor([[[1.0, 2, 3, 0]]]), torch.tensor([3]), 2).tolist()
+    [[[3.0, 2.0, 1.0, 2.0, 3.0, 2.0, 1.0, 2.0]]]
+    """
+    places = torch.arange(-reach, x.shape[-1] + reach, device=x.device).expand(len(x), -1)
+    last = (lengths[:, None] - 1).clamp(min=0)
+    # There and back is a walk of twice the last place; of a sound with one step, that step again and again.
+    places = torch.remainder(places, (2 * last).clamp(min=1))
+    places = torch.minimum(torch.where(places <= last, places, 2 * last - places), last)
+    return x.gather(-1, places[:, None].expand(-1, x.shape[1], -1))

@@ -3,8 +3,8 @@
 - A `Goal` says what an attack wants: `Classes` of a space, `Logits` of any module, in `goals` the other
   questions of a space; every attack serves every goal.
 - A region says where the attack may go: `L1`, `L2`, `Linf`, the `Hull` of two balls, `Combined` distances,
-  `Voronoi` cells, in other units `Scaled`; see `regions`.
-- `Limits` are the valid inputs: `PICTURES` from 0 to 1, `column_limits` of a table.
+  `Voronoi` cells, in other units `Scaled`, in the item's own size `Relative`; see `regions`.
+- `Limits` are the valid inputs: `PICTURES` from 0 to 1, `SOUNDS` from -1 to 1, `column_limits` of a table.
 - An attack is a frozen dataclass: ``attack(goal, x, limits=…, generator=…)`` gives `Attacked`. Inside it
   calls `carried_out`, which keeps the contract: valid inputs, an item that is wrong already unchanged, the
   model as it was found, an item's result independent of the other items, the same with the same seed.
@@ -21,11 +21,22 @@ from samekind.attacks.fgsm import FGSM
 from samekind.attacks.goal import Classes, Goal, Logits, Raised
 from samekind.attacks.goals import Enrolments, NoneOfThese, Retrieval, Shift, Trials
 from samekind.attacks.hop_skip_jump import HopSkipJump
-from samekind.attacks.limits import PICTURES, Limits, column_limits
+from samekind.attacks.limits import PICTURES, SOUNDS, Limits, column_limits
 from samekind.attacks.objectives import cross_entropy, logit_ratio, margin
 from samekind.attacks.pgd import PGD
 from samekind.attacks.random_search import RandomSearch
-from samekind.attacks.regions import L1, L2, Combined, Hull, Linf, Neighbours, Region, Scaled, Voronoi
+from samekind.attacks.regions import (
+    L1,
+    L2,
+    Combined,
+    Hull,
+    Linf,
+    Neighbours,
+    Region,
+    Relative,
+    Scaled,
+    Voronoi,
+)
 from samekind.attacks.several import Several
 from samekind.attacks.square import Square
 from samekind.attacks.transfer import Transfer
@@ -47,6 +58,7 @@ __all__ = [
     "L2",
     "PGD",
     "PICTURES",
+    "SOUNDS",
     "Aimed",
     "Attack",
     "Attacked",
@@ -66,6 +78,7 @@ __all__ = [
     "Raised",
     "RandomSearch",
     "Region",
+    "Relative",
     "Retrieval",
     "Scaled",
     "Several",

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from samekind.attacks.goal import Goal, Part, reached
+from samekind.attacks.goal import Goal, Part, WithPadding, reached
 from samekind.attacks.limits import Limits
 from samekind.attacks.regions.region import of
 from samekind.attacks.untouched import untouched
@@ -75,8 +75,12 @@ def carried_out(
     Items are checked, the model is left untouched, items that are wrong already are returned as they are, and
     the inside gets the others in blocks. What it returns is clipped to the limits, and judged by the goal.
     Every block draws the same random numbers, see `shared_draws`, so an item's result does not depend on the
-    other items. The caller's generator moves on by one draw.
+    other items. The caller's generator moves on by one draw. Sounds that are padded with NaN get a number in
+    its place, see `Limits`; in what is returned they have it back.
     """
+    padding = x.isnan() if limits.padding is not None else None
+    if limits.padding is not None and padding is not None:
+        x, goal = x.masked_fill(padding, limits.padding), WithPadding.of(goal, limits.padding)
     limits.expect(x)
     if len(goal.truth) != len(x):
         raise DataError(
@@ -92,7 +96,8 @@ def carried_out(
             _block(inside, goal, of(clean, items), items, limits, seed, distance)
             for items in torch.split(torch.arange(len(x), device=x.device), BLOCK)
         ]
-    return Attacked(*(torch.cat(parts) for parts in zip(*blocks, strict=True)))
+    changed, *others = (torch.cat(parts) for parts in zip(*blocks, strict=True))
+    return Attacked(changed if padding is None else changed.masked_fill(padding, torch.nan), *others)
 
 
 def drawn_seed(generator: torch.Generator | None) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from samekind.attacks.regions import L1, L2, Linf
+from samekind.attacks.regions import L1, L2, Linf, Relative
 from samekind.attacks.regions.region import Region, per_item
 
 #: Goes between region and limits before a point is pulled, and halvings of the way.
@@ -21,7 +21,7 @@ def feasible(u: Tensor, clean: Tensor, region: Region, valid: Callable[[Tensor, 
     """Points (n, …) near ``u`` that are in the region and ``valid``: `Limits.clip`, or `Limits.bound` for
     iterates that may lie between two whole numbers.
     """
-    if isinstance(region, L1 | L2 | Linf):  # limits leave no ball
+    if isinstance(region, L1 | L2 | Linf | Relative):  # limits leave no ball
         return valid(region.project(u, clean), clean)
     for _ in range(ROUNDS):
         u = valid(region.project(u, clean), clean)

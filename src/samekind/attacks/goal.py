@@ -131,6 +131,32 @@ class Part:
         return self.goal.value(outcomes, truth)
 
 
+class WithPadding:
+    """A goal whose model sees NaN where an attack has a number for the ``padding`` of sounds."""
+
+    def __init__(self, goal: Goal, padding: float) -> None:
+        self.goal = goal
+        self.padding = padding
+        self.model, self.truth, self.target = goal.model, goal.truth, goal.target
+
+    @staticmethod
+    def of(goal: Goal, padding: float) -> Goal:
+        """The goal with padding, once; a part of a batch stays a part of that batch."""
+        if isinstance(goal, WithPadding):
+            return goal
+        if isinstance(goal, Part):
+            return Part(WithPadding.of(goal.goal, padding), goal.items)
+        return WithPadding(goal, padding)
+
+    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
+        """The outcomes of the goal."""
+        return self.goal.outcomes(x.masked_fill(x == self.padding, torch.nan), items)
+
+    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
+        """The value of the goal."""
+        return self.goal.value(outcomes, truth)
+
+
 class Revalued:
     """A goal with another objective to raise."""
 

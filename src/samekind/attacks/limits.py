@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from samekind.acoustics.padding import LARGEST, PAD
 from samekind.errors import DataError
 
 
@@ -14,12 +15,16 @@ class Limits:
 
     For tables ``integer`` and ``fixed`` are boolean tensors in the shape of one item: columns of whole
     numbers, and columns that no attack may change. Without arguments everything is valid.
+
+    Sounds of unequal length are padded with NaN. Inside an attack ``padding``, a number outside of the range,
+    stands for it: what has it in the clean item stays as it is, and has no part in any norm.
     """
 
     low: float | Tensor = -torch.inf
     high: float | Tensor = torch.inf
     integer: Tensor | None = None
     fixed: Tensor | None = None
+    padding: float | None = None
 
     def clip(self, x: Tensor, clean: Tensor) -> Tensor:
         """The nearest valid inputs to ``x`` (n, …), for attacked items ``clean`` (n, …).
@@ -38,6 +43,7 @@ class Limits:
             x = x.clamp(self._like(self.low, x), self._like(self.high, x))
         else:  # numbers need not be copied to the device
             x = x.clamp(self.low, self.high)
+        x = x if self.padding is None else torch.where(clean == self.padding, clean, x)
         return x if self.fixed is None else torch.where(self.fixed.to(x.device), clean, x)
 
     def free(self, step: Tensor, x: Tensor, *, classic: bool = False) -> Tensor:
@@ -49,6 +55,8 @@ class Limits:
         """
         if self.fixed is not None:
             step = step.masked_fill(self.fixed.to(x.device), 0)
+        if self.padding is not None:
+            step = step.masked_fill(x == self.padding, 0)
         if classic:
             return step
         low, high = (end.to(x) if isinstance(end, Tensor) else end for end in (self.low, self.high))
@@ -77,6 +85,9 @@ class Limits:
 
 #: Pictures as floats.
 PICTURES = Limits(0.0, 1.0)
+
+#: Sounds as floats: the 16-bit samples that they can be written as. The one below these marks padding.
+SOUNDS = Limits(-LARGEST / -PAD, LARGEST / -PAD, padding=-1.0)
 
 
 def column_limits(rows: Tensor, *, integer: Tensor | None = None, fixed: Tensor | None = None) -> Limits:

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from samekind.attacks.feasible import feasible
 from samekind.attacks.limits import Limits
-from samekind.attacks.regions import Linf, Region
+from samekind.attacks.regions import Linf, Region, Relative
 from samekind.attacks.regions.region import per_item
 
 
@@ -46,6 +46,8 @@ class Ground:
         if self.box is None:  # in a box every coordinate goes for itself: what cannot move takes nothing
             direction = self.limits.free(direction, u, classic=self.classic)
         step = self.region.steepest(direction)
+        if isinstance(self.region, Relative):
+            step = step * per_item(self.region.sizes(self.clean), step)
         return self.back(u + size * step if isinstance(size, Tensor) else u.add(step, alpha=size))
 
     def only(self, remaining: Tensor) -> "Ground":

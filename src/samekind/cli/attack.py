@@ -14,7 +14,8 @@ Epsilon = Annotated[
     str,
     typer.Option(
         "--eps",
-        help="How far an item may be moved: 8/255 or 0.03; of a table in standard deviations of a column.",
+        help="How far an item may be moved: 8/255 or 0.03; of a table in standard deviations of a column; of "
+        "a sound in the range of a sample, -1 to 1, or with --norm snr as a ratio: 30dB.",
     ),
 ]
 Method = Annotated[
@@ -44,8 +45,8 @@ def attack(
 ) -> None:
     """Change items as little as --eps says so that the space names them wrongly, and check the attack.
 
-    Pictures are numbers from 0 to 1, and stay so. Columns of a table keep their range, and whole numbers stay
-    whole.
+    Pictures are numbers from 0 to 1, and stay so; sounds from -1 to 1. Columns of a table keep their range,
+    and whole numbers stay whole.
     """
     from samekind import questions
     from samekind.cli.output import print_json
@@ -55,7 +56,7 @@ def attack(
     from samekind.questions.robustness import known_norm, read_epsilon
 
     settings = AttackSettings(
-        epsilon=read_epsilon(eps),
+        epsilon=read_epsilon(eps, known_norm(norm)),
         norm=known_norm(norm),
         steps=steps,
         restarts=restarts,

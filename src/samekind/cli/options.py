@@ -152,7 +152,9 @@ AttackedData = Annotated[
         show_default="the test items of the run",
     ),
 ]
-Norm = Annotated[str, typer.Option(help="How changes are measured: linf, l2 or l1.")]
+Norm = Annotated[
+    str, typer.Option(help="How changes are measured: linf, l2, l1, or snr (l2, in the size of the item).")
+]
 Steps = Annotated[int, typer.Option(help="Steps of an attack.", min=1)]
 Restarts = Annotated[int, typer.Option(help="How often an attack begins anew where it failed.", min=1)]
 AttackedItems = Annotated[int, typer.Option(help="Attack at most this many items, drawn at random.", min=2)]

@@ -19,7 +19,7 @@ Epsilons = Annotated[
     typer.Option(
         "--eps",
         help="How far items may be moved, separated by commas: 2/255,4/255,8/255; of a table in standard "
-        "deviations of a column.",
+        "deviations of a column, of a sound in the range of a sample, or with --norm snr 40dB,30dB,20dB.",
         show_default="five that are usual",
     ),
 ]
@@ -85,7 +85,7 @@ def robustness(
 
     settings = RobustnessSettings(
         norm=known_norm(norm),
-        epsilons=tuple(read_epsilon(text) for text in eps.split(",")) if eps else (),
+        epsilons=tuple(read_epsilon(text, known_norm(norm)) for text in eps.split(",")) if eps else (),
         steps=steps,
         restarts=restarts,
         questions=tuple(options.known("ask", part.strip(), ASKED) for part in ask.split(",")),

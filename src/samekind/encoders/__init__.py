@@ -12,8 +12,9 @@ An image network has named stages:
 - ``freeze`` and ``batch_norm``: what training leaves as it is. A network frozen as it was drawn is refused by
   training, so every network ends its constructor with `compose` or ``begin(self, pretrained=…)``.
 
-Networks of sounds (`XVector`, `ECAPA`, `SoundResNet`) take features (n, coefficients, frames), padded at
-their ends with NaN; padding changes no embedding. `FrontEnd` around one of them makes features of waveforms.
+Networks of sounds (`XVector`, `ECAPA`, `SoundResNet`, `CAMPlusPlus`) take features (n, coefficients, frames),
+padded at their ends with NaN; padding changes no embedding. `FrontEnd` around one of them makes features of
+waveforms. `SpeakerNetwork` is a published one with its own front end and learned weights.
 
 Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and with
 its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `WithSize` adds
@@ -28,6 +29,7 @@ module of your own is wrapped by `samekind.encoders.foreign`.
 from samekind.encoders.attended import Attended
 from samekind.encoders.backbone import Backbone
 from samekind.encoders.bn_inception import BNInception
+from samekind.encoders.cam_plus_plus import CAMPlusPlus
 from samekind.encoders.compressed import Compressed
 from samekind.encoders.conv4 import Conv4
 from samekind.encoders.ecapa import ECAPA
@@ -51,6 +53,7 @@ from samekind.encoders.resnet import (
 from samekind.encoders.side_by_side import SideBySide
 from samekind.encoders.small_convnet import SmallConvnet
 from samekind.encoders.sound_resnet import SoundResNet
+from samekind.encoders.speaker_network import SpeakerNetwork
 from samekind.encoders.standardised import Standardised
 from samekind.encoders.unchanged import Unchanged
 from samekind.encoders.views import Views
@@ -63,6 +66,7 @@ __all__ = [
     "Attended",
     "BNInception",
     "Backbone",
+    "CAMPlusPlus",
     "Compressed",
     "Conv4",
     "EfficientNetLite",
@@ -81,6 +85,7 @@ __all__ = [
     "SideBySide",
     "SmallConvnet",
     "SoundResNet",
+    "SpeakerNetwork",
     "Standardised",
     "Unchanged",
     "Views",

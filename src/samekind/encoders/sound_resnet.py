@@ -4,6 +4,7 @@ After He et al., "Deep Residual Learning for Image Recognition", CVPR 2016, on s
 "VoxCeleb2: Deep Speaker Recognition", Interspeech 2018, use it.
 """
 
+from collections.abc import Sequence
 from typing import Literal
 
 from torch import Tensor, nn
@@ -16,9 +17,12 @@ from samekind.errors import SettingError
 class SoundResNet(nn.Module):
     """Features (n, bands, frames), padded with NaN, to embeddings (n, dimension). Made for log-mel features.
 
-    Four stages of two blocks; each but the first halves bands and time, and doubles the ``width`` channels of
-    the first. ``pooling`` is "statistics" or "attentive".
+    Four stages of ``depths`` blocks; each but the first halves bands and time, and doubles the ``width``
+    channels of the first. ``pooling`` is "statistics", "sample" (the deviation divided by n - 1) or
+    "attentive". With depths (3, 4, 6, 3) it is a ResNet-34.
     """
+
+    came_later = ("depths",)
 
     def __init__(
         self,
@@ -26,23 +30,27 @@ class SoundResNet(nn.Module):
         bands: int = 80,
         dimension: int = 256,
         width: int = 32,
-        pooling: Literal["statistics", "attentive"] = "statistics",
+        pooling: Literal["statistics", "sample", "attentive"] = "statistics",
+        depths: Sequence[int] = (2, 2, 2, 2),
     ) -> None:
         super().__init__()
         if bands < 8 or min(dimension, width) < 1:
             raise SettingError(
                 f"expected at least 8 bands, dimension and width from 1 up; got {bands}, {dimension}, {width}"
             )
+        if len(depths) != 4 or min(depths) < 1:
+            raise SettingError(f"depths: expected blocks of each of the four stages, got {list(depths)}")
         self.bands = bands
         self.dimension = dimension
         self.width = width
         self.pooling = pooling
+        self.depths = tuple(depths)
         self.stem = nn.Sequential(
             nn.Conv2d(1, width, 3, padding=1, bias=False), nn.BatchNorm2d(width), nn.ReLU()
         )
         blocks, before, height = [], width, bands
-        for stage in range(4):
-            for block in range(2):
+        for stage, count in enumerate(depths):
+            for block in range(count):
                 stride = 2 if stage and not block else 1
                 blocks.append(_Block(before, width * 2**stage, stride))
                 before, height = width * 2**stage, -(-height // stride)

@@ -38,9 +38,17 @@ def masked(x: Tensor, lengths: Tensor) -> Tensor:
     return x * mask.reshape(x.shape[0], *[1] * (x.dim() - 2), x.shape[-1])
 
 
-def statistics(x: Tensor, lengths: Tensor, weights: Tensor | None = None) -> Tensor:
+def statistics(
+    x: Tensor,
+    lengths: Tensor,
+    weights: Tensor | None = None,
+    *,
+    sample: bool = False,
+    least: float = LEAST_VARIANCE,
+) -> Tensor:
     """Mean and deviation over time of maps (n, channels, time): (n, 2 channels). ``weights``, in the shape of
-    the maps, sum to 1 over time; by default all frames count alike. The deviation is divided by n.
+    the maps, sum to 1 over time; by default all frames count alike. The deviation is divided by n, or with
+    ``sample`` by n - 1; ``least`` is added to its square.
     """
     if weights is None:
         mask = inside(lengths, x.shape[-1])[:, None]
@@ -48,14 +56,20 @@ def statistics(x: Tensor, lengths: Tensor, weights: Tensor | None = None) -> Ten
     x = x.float()
     mean = (x * weights).sum(-1)
     variance = ((x - mean[..., None]).square() * weights).sum(-1)
-    return torch.cat([mean, (variance + LEAST_VARIANCE).sqrt()], dim=1)
+    if sample:
+        variance = variance * (lengths / (lengths - 1).clamp(min=1))[:, None]
+    return torch.cat([mean, (variance + least).sqrt()], dim=1)
 
 
 class StatisticsPooling(nn.Module):
-    """Maps (n, channels, time) and lengths (n,) to mean and deviation, (n, 2 channels)."""
+    """Maps (n, channels, time) and lengths (n,) to mean and deviation, (n, 2 channels), as `statistics`."""
+
+    def __init__(self, *, sample: bool = False, least: float = LEAST_VARIANCE) -> None:
+        super().__init__()
+        self.sample, self.least = sample, least
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        return statistics(x, lengths)
+        return statistics(x, lengths, sample=self.sample, least=self.least)
 
 
 class AttentivePooling(nn.Module):
@@ -86,5 +100,9 @@ class AttentivePooling(nn.Module):
 
 
 def pooling_named(name: str, channels: int) -> nn.Module:
-    """The pooling that an encoder's setting names: "statistics" or "attentive"."""
-    return AttentivePooling(channels=channels) if name == "attentive" else StatisticsPooling()
+    """The pooling that an encoder's setting names: "statistics", "sample" (statistics as of a sample, divided
+    by n - 1) or "attentive".
+    """
+    if name == "attentive":
+        return AttentivePooling(channels=channels)
+    return StatisticsPooling(sample=True, least=1e-7) if name == "sample" else StatisticsPooling()

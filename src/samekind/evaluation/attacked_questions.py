@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from samekind.attacks import Classes, Goal, Raised, Region
+from samekind.attacks import Classes, Goal, Raised, Region, Relative
 from samekind.attacks.goals import Enrolments, Retrieval, Trials
 from samekind.attacks.regions import NORMS, Neighbours, Norm, Voronoi
 from samekind.attacks.untouched import untouched
@@ -53,7 +53,9 @@ class Subject:
     def field(self, x: Tensor, surrogate: Goal | None = None, *, cells: bool = False) -> Field:
         """Where items x (n, …) are attacked: in balls, or within their Voronoi cells, too."""
         ball = NORMS[self.norm](self.strength.epsilons[-1])
-        region: Region = Voronoi(ball, Neighbours(self.inputs.measured(self.data))) if cells else ball
+        region: Region = ball
+        if cells and not isinstance(ball, Relative):
+            region = Voronoi(ball, Neighbours(self.inputs.measured(self.data)))
         source = None if surrogate is None else (surrogate, self.other)
         return Field(x, self.inputs.in_units(region), self.inputs.limits, self.strength, source)
 

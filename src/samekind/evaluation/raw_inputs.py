@@ -3,8 +3,10 @@
 import torch
 from torch import Tensor, nn
 
+from samekind.data import Items
 from samekind.encoders import Standardised, Unchanged
 from samekind.inference import all_trials, fit_decision
+from samekind.parts import make
 from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import SquaredEuclidean
 from samekind.space import MetricSpace
@@ -13,15 +15,31 @@ from samekind.space import MetricSpace
 CHUNK = 64
 
 
-def raw_space(x: Tensor, labels: Tensor, classes: list[str], *, scale: Tensor | None = None) -> MetricSpace:
-    """A space whose embeddings are the items (n, …) themselves, divided by a ``scale``, whose prototypes are
-    their class means, and whose threshold is that of all their pairs; classes without items are at 0.
+def plain_encoder(items: Items) -> nn.Module:
+    """The encoder without weights that stands for raw input of this medium."""
+    name, arguments = items.medium.plain(items.shape)
+    rate = items.medium.facts(items.shape, items.reader).get("rate")
+    module: nn.Module = make("encoders", name, arguments if rate is None else {**arguments, "rate": rate})
+    return module
+
+
+def raw_space(
+    x: Tensor,
+    labels: Tensor,
+    classes: list[str],
+    *,
+    scale: Tensor | None = None,
+    encoder: nn.Module | None = None,
+) -> MetricSpace:
+    """A space whose embeddings are the items (n, …) themselves, divided by a ``scale``, or what an
+    ``encoder`` makes of them; whose prototypes are their class means, and whose threshold is that of all
+    their pairs; classes without items are at 0.
     """
-    encoder: nn.Module = Unchanged(inputs=x[0].numel())
+    encoder = Unchanged(inputs=x[0].numel()) if encoder is None else encoder
     if scale is not None:
         deviations = scale.flatten().tolist()
         encoder = Standardised(encoder=encoder, means=[0.0] * len(deviations), deviations=deviations)
-    encoder = encoder.to(x.device)
+    encoder = encoder.to(x.device).eval()
     z, labels = encoder(x), labels.to(x.device)
     prototypes = SupportMeans(dimension=z.shape[1])
     prototypes.assign(classes, class_means(z, labels, len(classes))[0][:, None])

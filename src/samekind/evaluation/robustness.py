@@ -16,8 +16,9 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.attacks import Relative
 from samekind.attacks.regions import Norm
-from samekind.data import Items, draw
+from samekind.data import SOUNDS, Items, draw
 from samekind.data.drawing import at_most
 from samekind.data.words import counted
 from samekind.decisions import Head, Kind
@@ -30,7 +31,7 @@ from samekind.evaluation.attacked_questions import (
     neighbour_curve,
     pair_curve,
 )
-from samekind.evaluation.raw_inputs import guaranteed_radii, raw_space
+from samekind.evaluation.raw_inputs import guaranteed_radii, plain_encoder, raw_space
 from samekind.evaluation.robustness_curve import ASKED, Asked, Curve, Robustness, Samples
 from samekind.evaluation.under_attack import Strength, UnderAttack
 from samekind.inference import asking, device_of
@@ -44,7 +45,7 @@ from samekind.training.valid_inputs import valid_inputs
 #: items that are shown.
 MOST, MOST_CELLS, SHOWN = 100, 2000, 8
 #: The order of each norm.
-ORDERS: dict[Norm, float] = {"linf": torch.inf, "l2": 2.0, "l1": 1.0}
+ORDERS: dict[Norm, float] = {"linf": torch.inf, "l2": 2.0, "l1": 1.0, "snr": 2.0}
 TIME = (
     "attacks on {items:,} items take about {time} at most; fewer items (--limit), steps (--steps) or "
     "questions (--ask) take less"
@@ -58,6 +59,7 @@ FEWER = (
     "longer attack may break more (--minutes, or --limit and --steps)"
 )
 LEFT_OUT = "for want of time there is no curve of: {titles} (--minutes)"
+NO_CELLS = "no attacks within Voronoi cells, which are for items of one size and the norms linf, l2 and l1"
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
 
 
@@ -95,6 +97,7 @@ def robustness(
     subject, _, notes = subject_of(
         space, items, strength, name=name, norm=norm, surrogate=surrogate, fixed=fixed, most=most
     )
+    cells = cells and _has_cells(items, norm, notes)
     seconds = most_seconds(subject, questions, heads=len(heads(space)), cells=cells)
     if budget is not None:
         subject, seconds, note = _within(subject, seconds, budget)
@@ -118,18 +121,35 @@ def robustness(
     if left_out:
         notes.append(LEFT_OUT.format(titles="; ".join(left_out)))
     curves.sort(key=lambda curve: ASKED.index(curve.question))
-    radii = guaranteed_radii(subject.inputs.measured(subject.inputs.x), subject.labels, order=ORDERS[norm])
-    epsilons = (0.0, *subject.strength.epsilons)
     return Robustness(
         items=len(subject.labels),
         norm=norm,
         unit=subject.inputs.unit,
         strength=subject.strength,
         curves=tuple(curves),
-        guaranteed=tuple(float((radii > epsilon).double().mean()) for epsilon in epsilons),
+        guaranteed=_guaranteed(subject),
         samples=None if first is None else _samples(subject, first),
         notes=tuple(notes),
     )
+
+
+def _has_cells(items: Items, norm: Norm, notes: list[str]) -> bool:
+    """Whether there can be attacks within Voronoi cells; if not, that is noted."""
+    if items.medium is SOUNDS or norm == "snr":
+        notes.append(NO_CELLS)
+        return False
+    return True
+
+
+def _guaranteed(subject: Subject) -> tuple[float, ...]:
+    """Of how many items the nearest raw input is sure to be of their class, at each epsilon from 0 on; sounds
+    are followed by silence.
+    """
+    x = subject.inputs.measured(subject.inputs.x).nan_to_num(0.0)
+    radii = guaranteed_radii(x, subject.labels, order=ORDERS[subject.norm])
+    radii = radii / Relative(1.0).sizes(x).cpu() if subject.norm == "snr" else radii
+    epsilons = (0.0, *subject.strength.epsilons)
+    return tuple(float((radii > epsilon).double().mean()) for epsilon in epsilons)
 
 
 def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, float, list[str]]:
@@ -224,9 +244,14 @@ def subject_of(
     drawn = data.take(chosen)
     labels = labels_in(space, drawn).to(device)
     inputs = everything._replace(x=everything.x[chosen.to(device)])
+    if norm == "snr":
+        inputs = inputs._replace(unit=SHARE_UNIT)
     other = "another space"
     if surrogate is None:
-        surrogate, other = raw_space(inputs.x, labels, space.classes, scale=inputs.scale), "raw inputs"
+        sounds = items.medium is SOUNDS
+        plain = plain_encoder(items) if sounds else None
+        surrogate = raw_space(inputs.x, labels, space.classes, scale=inputs.scale, encoder=plain)
+        other = "mean and deviation of the features" if sounds else "raw inputs"
     elif lacking := [name for name in space.classes if name not in set(surrogate.classes)]:
         raise DataError(
             "expected a surrogate that knows all classes of the space; it does not know "

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.attacks import (
     APGD,
+    L2,
     PGD,
     Attack,
     Goal,
@@ -16,6 +17,7 @@ from samekind.attacks import (
     Raised,
     RandomSearch,
     Region,
+    Relative,
     Several,
     Transfer,
     logit_ratio,
@@ -83,7 +85,10 @@ class Field:
             torch.as_tensor(end, dtype=self.x.dtype).to(self.x.device).expand(self.x[:1].shape)
             for end in (self.limits.low, self.limits.high)
         )
-        distance = float(self.region.distance(high, low))
+        if isinstance(self.region, Relative):  # in the size of the smallest item
+            distance = float(L2(1.0).distance(high, low) / self.region.sizes(self.x.nan_to_num(0.0)).min())
+        else:
+            distance = float(self.region.distance(high, low))
         return distance if distance < torch.inf else None
 
 

@@ -18,20 +18,22 @@ from samekind.acoustics import lengths_of, padded
 from samekind.data import SOUNDS, Items, open_data, scaled
 from samekind.data.media.sounds import RATES
 from samekind.data.stored import fetched
-from samekind.encoders import FrontEnd
+from samekind.encoders import FrontEnd, SpeakerNetwork
 from samekind.errors import DataError, expect
 from samekind.inference.embed import asking, device_of
 from samekind.storage import write_bytes
 
 
-def sound_features(front_end: FrontEnd, items: Items, *, batch: int = 64, cache: Path | None = None) -> Items:
+def sound_features(
+    front_end: FrontEnd | SpeakerNetwork, items: Items, *, batch: int = 64, cache: Path | None = None
+) -> Items:
     """The same items as the features that a front end makes of them, (coefficients, frames), padded with NaN.
 
     ``cache`` is a folder to keep them in: the same sounds by the same front end are then read from it, with
     numbers of 16 bits, a fifth of the samples.
     """
     expect(items, Items, "items to compute the features of")
-    expect(front_end, FrontEnd, "a front end, such as space.encoder")
+    expect(front_end, (FrontEnd, SpeakerNetwork), "a front end, such as space.encoder")
     if items.medium is not SOUNDS:
         raise DataError(f"expected sounds, got {items.medium.name}")
     path = cache / f"{_key(front_end, items)}.npz" if cache is not None else None
@@ -85,9 +87,10 @@ def _alone(features: Tensor) -> list[Tensor]:
     return [sound[:, :length] for sound, length in zip(features, lengths, strict=True)]
 
 
-def _key(front_end: FrontEnd, items: Items) -> str:
+def _key(front_end: FrontEnd | SpeakerNetwork, items: Items) -> str:
     """SHA-256 of the settings of the front end, and of the items."""
-    names = ("rate", "representation", "window", "normalise", "voice_activity")
+    of_kaldi = ("rate", "representation", "window", "normalise", "voice_activity")
+    names = of_kaldi if isinstance(front_end, FrontEnd) else ("network",)
     settings = {name: getattr(front_end, name) for name in names}
     heading = json.dumps([settings, front_end.preparation.coefficients, items.fingerprint()])
     return hashlib.sha256(heading.encode()).hexdigest()

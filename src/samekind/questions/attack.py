@@ -7,10 +7,12 @@ from typing import Any
 
 from torch import Tensor
 
-from samekind.attacks import APGD, BIM, FGSM, PGD, Square
+from samekind.attacks import APGD, BIM, FGSM, PGD, Relative, Square
 from samekind.attacks.regions import Norm
-from samekind.data import Items, medium_of, write_image
+from samekind.data import SOUNDS, Items, medium_of, write_image
 from samekind.data.media.original_size import colours_of
+from samekind.data.media.sounds import RATES
+from samekind.data.media.waves import write_wave
 from samekind.decisions import Head
 from samekind.errors import SettingError, SpaceError, nearest
 from samekind.evaluation.attacked_questions import class_curve
@@ -126,6 +128,8 @@ def attack(
     )
     curve, result = class_curve(subject, settings.head)
     clean, [attacked] = subject.inputs.x, result.x
+    if items.medium is SOUNDS:
+        notes.append(_loudness(clean, attacked))
     return AttackAnswer(
         settings,
         curve,
@@ -133,11 +137,22 @@ def attack(
         drawn,
         clean.cpu(),
         attacked.cpu(),
-        subject.field(clean).region.distance(attacked, clean).cpu(),
+        subject.field(clean).region.distance(attacked.nan_to_num(0.0), clean.nan_to_num(0.0)).cpu(),
         tuple(names_given(space, clean, settings.head)),
         tuple(names_given(space, attacked, settings.head)),
         tuple(notes),
     )
+
+
+def _loudness(clean: Tensor, attacked: Tensor) -> str:
+    """How far the changes of sounds (n, 1, samples) are below them; a sound that stays has none."""
+    clean, attacked = clean.nan_to_num(0.0), attacked.nan_to_num(0.0)
+    ratios = Relative(1.0).distance(attacked, clean)
+    ratios = ratios[ratios > 0]
+    if not len(ratios):
+        return "no sound was changed"
+    decibels = -20 * float(ratios.median().log10())
+    return f"the changes are {decibels:.1f} dB below the sounds (median)"
 
 
 def check_attacked_folder(folder: Path) -> None:
@@ -151,19 +166,26 @@ def check_attacked_folder(folder: Path) -> None:
 
 def write_attacked(folder: Path, answer: AttackAnswer) -> None:
     """Write the attacked items as a folder, whole or not at all: a table of what was done to each, and the
-    pictures in a folder for each class; rows of a table are in the table itself. Earlier ones are replaced.
+    pictures or sounds in a folder for each class; rows of a table are in the table itself. Earlier ones are
+    replaced.
     """
     check_attacked_folder(folder)
+    sounds = answer.items.medium is SOUNDS
     is_shown = medium_of(shape := answer.attacked.shape[1:]).shows(shape)
     columns = _columns(answer)
-    pictures = _picture_names(answer) if is_shown else []
+    names = _file_names(answer, ".wav" if sounds else ".png") if is_shown else []
     if is_shown:
-        columns["picture"] = pictures
+        columns["sound" if sounds else "picture"] = names
 
     def fill(draft: Path) -> None:
         write_table(draft / TABLE, columns)
-        for place, name in enumerate(pictures):
-            write_image(draft / name, colours_of(answer.attacked[place]).clamp(0, 1))
+        for place, name in enumerate(names):
+            if sounds:
+                write_wave(
+                    draft / name, answer.attacked[place], rate=getattr(answer.items.reader, "rate", RATES[-1])
+                )
+            else:
+                write_image(draft / name, colours_of(answer.attacked[place]).clamp(0, 1))
 
     write_folder(folder, fill)
 
@@ -190,13 +212,13 @@ def _ids(items: Items) -> list[str]:
     return list(items.ids) if items.ids is not None else [f"{place}" for place in range(len(items))]
 
 
-def _picture_names(answer: AttackAnswer) -> list[str]:
-    """A path for each picture, class and number first, so that no two are alike."""
+def _file_names(answer: AttackAnswer, ending: str) -> list[str]:
+    """A path for each picture or sound, class and number first, so that no two are alike."""
     safe = [
         "".join(c if c.isalnum() or c in " ._-" else "-" for c in name).strip(". ") for name in answer.truth
     ]
     stems = [PurePath(id).stem[:80] for id in _ids(answer.items)]
     return [
-        f"{name or 'class'}/{place:04d}-{stem}.png"
+        f"{name or 'class'}/{place:04d}-{stem}{ending}"
         for place, (name, stem) in enumerate(zip(safe, stems, strict=True))
     ]

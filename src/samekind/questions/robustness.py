@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from samekind.attacks.regions import NORMS, Norm
-from samekind.data import PICTURES, Items
+from samekind.data import PICTURES, SOUNDS, Items
 from samekind.errors import SettingError, nearest
 from samekind.evaluation.robustness import MOST, Budget
 from samekind.evaluation.robustness import robustness as measured
@@ -16,16 +16,26 @@ from samekind.space import MetricSpace
 
 #: Steps of an attack, and minutes that all curves may take, unless others are asked for.
 STEPS, MINUTES = 50, 3.0
-#: The epsilons that are tried if none are named, for pictures and in standard deviations.
+#: Signal-to-noise ratios from 60 to 20 decibels.
+SHARES = tuple(10 ** (-decibels / 20) for decibels in (60, 50, 40, 30, 20))
+#: The epsilons that are tried if none are named, for pictures, for sounds and in standard deviations.
 PIXEL_EPSILONS: dict[Norm, tuple[float, ...]] = {
     "linf": (2 / 255, 4 / 255, 8 / 255, 16 / 255, 32 / 255),
     "l2": (0.125, 0.25, 0.5, 1.0, 2.0),
     "l1": (1.0, 2.0, 5.0, 10.0, 20.0),
+    "snr": SHARES,
+}
+SAMPLE_EPSILONS: dict[Norm, tuple[float, ...]] = {
+    "linf": (0.0001, 0.0003, 0.001, 0.003, 0.01),
+    "l2": (0.01, 0.03, 0.1, 0.3, 1.0),
+    "l1": (1.0, 3.0, 10.0, 30.0, 100.0),
+    "snr": SHARES,
 }
 DEVIATION_EPSILONS: dict[Norm, tuple[float, ...]] = {
     "linf": (0.05, 0.1, 0.2, 0.5, 1.0),
     "l2": (0.1, 0.2, 0.5, 1.0, 2.0),
     "l1": (0.2, 0.5, 1.0, 2.0, 5.0),
+    "snr": SHARES,
 }
 
 
@@ -103,7 +113,9 @@ def robustness(
     """Curves of every question over epsilon, with the checks of the attacks. ``tell`` is called with how
     long it will take, and with the name of each curve before it is made.
     """
-    usual = PIXEL_EPSILONS if items.medium is PICTURES else DEVIATION_EPSILONS
+    usual = {PICTURES.name: PIXEL_EPSILONS, SOUNDS.name: SAMPLE_EPSILONS}.get(
+        items.medium.name, DEVIATION_EPSILONS
+    )
     epsilons = tuple(sorted(set(settings.epsilons or usual[settings.norm])))
     measures = measured(
         space,
@@ -122,15 +134,21 @@ def robustness(
     return Withstood(items.name, measures)
 
 
-def read_epsilon(text: str) -> float:
-    """An epsilon above 0: a number, or a fraction such as 8/255. Raises SettingError.
+def read_epsilon(text: str, norm: Norm = "snr") -> float:
+    """An epsilon above 0: a number, a fraction such as 8/255, or a signal-to-noise ratio such as 20dB, for
+    the norm "snr". Raises SettingError.
 
-    >>> read_epsilon("8/255") == 8 / 255, read_epsilon("0.3")
-    (True, 0.3)
+    >>> read_epsilon("8/255") == 8 / 255, read_epsilon("0.3"), read_epsilon("20dB")
+    (True, 0.3, 0.1)
     """
+    given = text.strip().lower()
+    if given.endswith("db") and norm != "snr":
+        raise SettingError(f'epsilon "{text}" is a signal-to-noise ratio, which takes --norm snr; got {norm}')
     try:
-        epsilon = float(Fraction(text.strip()))
-    except (ValueError, ZeroDivisionError):
+        epsilon = (
+            10 ** (-float(given.removesuffix("db")) / 20) if given.endswith("db") else float(Fraction(given))
+        )
+    except (ValueError, ZeroDivisionError, OverflowError):
         epsilon = 0.0
     if not 0 < epsilon < float("inf"):
         raise SettingError(f'epsilon: expected a number above 0 or a fraction such as 8/255, got "{text}"')

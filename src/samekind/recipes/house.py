@@ -46,6 +46,8 @@ class Pace(NamedTuple):
 PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 80)
 #: The pretrained network, which samekind has as an extra.
 PRETRAINED_ENCODER = "EfficientNetLite"
+#: The one of sounds, which a run may name.
+SPEAKER_ENCODER = "SpeakerNetwork"
 #: The loss.
 PROXIES = Term("proxy_anchor", against="prototypes", arguments={"margin": 0.1, "sharpness": 32.0})
 #: How far grey pictures are turned and moved.
@@ -86,8 +88,11 @@ def house(items: Subject) -> Run:
 
 
 def is_pretrained(run: Run) -> bool:
-    """Whether the encoder of a house run begins with pretrained weights."""
-    return PRETRAINED_ENCODER in _names(run.space.encoder.name, run.space.encoder.arguments)
+    """Whether the encoder of a house run begins with pretrained weights; of sounds, those of a file."""
+    encoder = run.space.encoder
+    if encoder.name == SPEAKER_ENCODER:
+        return encoder.arguments.get("weights") is not None
+    return PRETRAINED_ENCODER in _names(encoder.name, encoder.arguments)
 
 
 def _names(name: str, arguments: Mapping[str, Any]) -> list[str]:
@@ -100,7 +105,7 @@ def untrained(run: Run) -> Run:
     """The run whose space is the start of the ladder: the pretrained features, or the raw input, and the
     cosine. It is built, never trained.
     """
-    sounds = run.space.encoder.name == SOUNDS.encoder(()).name
+    sounds = run.space.encoder.name in (SOUNDS.encoder(()).name, SPEAKER_ENCODER)
     plain = Part(*(SOUNDS if sounds else PICTURES).plain(()))
     encoder = run.space.encoder if is_pretrained(run) else plain
     space = Parts(encoder, Part("Cosine"), Part("SupportMeans"), standardise=run.space.standardise)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torch import Tensor
 
-from samekind.data import medium_of
+from samekind.data import SOUNDS, medium_of
 from samekind.evaluation.robustness_curve import Curve, Robustness, Samples
 from samekind.measures.robustness import written_epsilon
 from samekind.reports.page import Section, page
@@ -119,18 +119,21 @@ def _of_reference(robustness: Robustness, measure: str) -> Sequence[float] | Non
     return robustness.guaranteed if measure in ("adversarial accuracy", "adversarial Recall@1") else None
 
 
+#: What samples show, of sounds and of pictures.
+SPECTROGRAMS = "Spectrograms: time goes to the right, low tones are below, and each has its own brightness."
+GREY = "A change of 0 is grey; the largest one is black or white, so that small changes are visible."
+
+
 def _pictures_section(robustness: Robustness) -> Section | None:
     samples = robustness.samples
     if samples is None or not medium_of(shape := samples.clean.shape[1:]).shows(shape):
         return None
     blocks = "".join(_sample(samples, place) for place in range(len(samples.clean)))
-    epsilon = written_epsilon(samples.epsilon)
-    caption = (
-        f"Items attacked at epsilon {epsilon}: the item, the change, the attacked item. A change of 0 is "
-        "grey; the largest one is black or white, so that changes too small to see are visible."
-    )
+    epsilon, sounds = written_epsilon(samples.epsilon), medium_of(shape) is SOUNDS
+    meaning = SPECTROGRAMS if sounds else GREY
+    caption = f"Items attacked at epsilon {epsilon}: the item, the change, the attacked item. {meaning}"
     html = f'<div style="display:flex;flex-wrap:wrap;gap:20px 36px">{blocks}</div>'
-    return Section("Attacked pictures", caption, html=html)
+    return Section("Attacked sounds" if sounds else "Attacked pictures", caption, html=html)
 
 
 def _sample(samples: Samples, place: int) -> str:
@@ -147,8 +150,12 @@ def _sample(samples: Samples, place: int) -> str:
 
 
 def visible_change(clean: Tensor, attacked: Tensor) -> Tensor:
-    """The change of an item as a picture in [0, 1]: 0 is grey, the largest change black or white."""
+    """The change of an item as a picture in [0, 1]: 0 is grey, the largest change black or white. Of a sound
+    it is a sound, whose thumbnail shows where it is loud.
+    """
     change = (attacked - clean).detach().cpu().float()
+    if medium_of(change.shape) is SOUNDS:
+        return change
     largest = float(change.abs().max())
     return change / (2 * largest) + 0.5 if largest > 0 else change + 0.5
 

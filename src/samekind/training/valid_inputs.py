@@ -8,8 +8,10 @@ import torch
 from torch import Tensor
 
 from samekind.attacks import PICTURES as PIXELS
-from samekind.attacks import Limits, Region, Scaled, column_limits
+from samekind.attacks import SOUNDS as SAMPLES
+from samekind.attacks import Limits, Region, Relative, Scaled, column_limits
 from samekind.data import PICTURES, SOUNDS, Items, scaled
+from samekind.data.media.sounds import is_sound
 from samekind.encoders import Standardised
 from samekind.errors import DataError, SettingError, nearest
 from samekind.space import MetricSpace
@@ -20,6 +22,8 @@ PIXEL_UNIT = "in the range of a pixel, 0 to 1"
 COLUMN_UNIT = "in standard deviations of a column"
 CHANNEL_UNIT = "in standard deviations of a channel"
 PLAIN_UNIT = "in units of the input"
+SAMPLE_UNIT = "in the range of a sample, -1 to 1"
+SHARE_UNIT = "of the size of the item itself (20 dB is 0.1)"
 
 
 class ValidInputs(NamedTuple):
@@ -35,6 +39,8 @@ class ValidInputs(NamedTuple):
 
     def in_units(self, region: Region) -> Region:
         """The region, whose size is in these units, around items as they are."""
+        if isinstance(region, Relative):
+            region = replace(region, padding=self.limits.padding)
         return region if self.scale is None else Scaled(region, self.scale)
 
     def measured(self, x: Tensor) -> Tensor:
@@ -49,16 +55,20 @@ class ValidInputs(NamedTuple):
 
 def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ()) -> ValidInputs:
     """Pictures go from 0 to 1, and epsilon is in that range, whatever the encoder does first; the plane of
-    their original size stays as it is. Columns of a
+    their original size stays as it is. Sounds go from -1 to 1, and their padding stays. Columns of a
     table keep to the range that they have in the items, whole numbers stay whole, ``fixed`` columns stay as
     they are, and epsilon is in the standard deviations that the encoder divides by (where it does not, in
     those of the items).
     """
-    if items.medium is SOUNDS:
-        raise SettingError("attacks are for pictures, vectors and arrays; these items are sounds")
     x = scaled(items.inputs[:]).float()
     if not len(x):
         raise DataError(f"{items.name}: expected at least one item to attack, got none")
+    if items.medium is SOUNDS:
+        if fixed:
+            raise SettingError("only the columns of a table can be fixed; these items are sounds")
+        if not is_sound(items.shape):
+            raise DataError(f"{items.name}: attacks change samples, and these are features; give the sounds")
+        return ValidInputs(x, None, SAMPLE_UNIT, SAMPLES)
     if items.medium is PICTURES and float(x.min()) >= 0 and float(x.max()) <= 1:
         if fixed:
             raise SettingError("only the columns of a table can be fixed; these items are pictures")

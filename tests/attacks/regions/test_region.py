@@ -18,10 +18,11 @@ MADE = {
     "Combined": regions.Combined(0.7, 0.3),
     "Hull": regions.Hull(0.7, 0.3),
     "Voronoi": regions.Voronoi(regions.L2(0.7), regions.Neighbours(DATA)),
+    "Relative": regions.Relative(0.7),
     "Scaled": regions.Scaled(regions.L2(0.7), torch.tensor([0.5, 1.0, 2.0, 1.0, 3.0])),
 }
 #: Those that project to the nearest point.
-NEAREST = ["L1", "L2", "Linf", "Combined", "Hull"]
+NEAREST = ["L1", "L2", "Linf", "Combined", "Hull", "Relative"]
 NUMBERS = st.lists(st.floats(-3, 3, width=32), min_size=5, max_size=5)
 
 

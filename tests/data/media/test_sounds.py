@@ -1,5 +1,7 @@
 """Sounds as a medium: read, batched, checked, shown, with sessions as groups."""
 
+import itertools
+
 import numpy as np
 import pytest
 import soundfile
@@ -8,6 +10,7 @@ import torch
 from samekind.acoustics import PAD, lengths_of
 from samekind.data import SOUNDS, DataSettings, SoundReader, collect, examine, medium_of, open_data, scaled
 from samekind.data.media.sounds import spectrograms
+from samekind.data.trial_lists import read_trial_list
 from samekind.errors import DataError, SettingError
 
 
@@ -150,3 +153,24 @@ def test_a_reader_refuses_what_cannot_be(tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(100))
     with pytest.raises(DataError, match="this space reads sounds"):
         SoundReader().read(tmp_path / "a.npy")
+
+
+def test_the_folders_and_trials_of_voxceleb(tmp_path):
+    """Speaker, video, utterance; a video is a session. The list names files below the folder."""
+    root = tmp_path / "wav"
+    videos = ("5r0dWxy17C8", "GWXujl-xAVM")
+    for speaker, video, take in itertools.product(("id10270", "id10271"), videos, (1, 2)):
+        file = root / speaker / video / f"{take:05d}.wav"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        soundfile.write(file, np.random.default_rng(take).normal(size=2000) / 10, 16000)
+    items = open_data(root)
+    assert items.classes == ("id10270", "id10271")
+    assert items.groups is not None
+    assert len(items.groups.unique()) == 4
+    lines = [
+        "1 id10270/5r0dWxy17C8/00001.wav id10270/GWXujl-xAVM/00002.wav",
+        "0 id10270/5r0dWxy17C8/00001.wav id10271/GWXujl-xAVM/00001.wav",
+    ]
+    (tmp_path / "veri_test.txt").write_text("\n".join(lines), encoding="utf-8")
+    listed = read_trial_list(tmp_path / "veri_test.txt", root=root)
+    assert listed.same.tolist() == [True, False]

@@ -148,3 +148,23 @@ def test_windows_refuse_what_is_not_finite_or_cut_short(tmp_path):
     (tmp_path / "b.wav").write_bytes(b"no sound")
     with pytest.raises(DataError, match="cannot read"):
         list(waves.windows(tmp_path / "b.wav", rate=16000, seconds=1))
+
+
+def test_what_is_written_is_read_again_without_padding(tmp_path):
+    sound = torch.tensor([[0.5, -0.25, 2.0, torch.nan, torch.nan]])
+    waves.write_wave(tmp_path / "new" / "a.wav", sound, rate=16000)
+    samples = waves.decode(tmp_path / "new" / "a.wav", rate=16000, seconds=1)
+    assert samples.tolist() == [[16384, -8192, 32767]]
+
+
+@pytest.mark.slow
+def test_windows_of_two_hours_take_little_memory(tmp_path):
+    """As `identify --windows` reads them: 7,200 seconds are 460 MB as floats."""
+    with soundfile.SoundFile(tmp_path / "long.flac", "w", samplerate=8000, channels=1) as sound:
+        for minute in range(120):
+            sound.write(tone(60, rate=8000, frequency=200 + minute))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    lengths = [part.shape[1] for part in waves.windows(tmp_path / "long.flac", rate=16000, seconds=2)]
+    assert len(lengths) == 3600
+    assert abs(sum(lengths) - 7200 * 16000) <= 3600
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 100_000  # kilobytes

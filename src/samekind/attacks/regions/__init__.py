@@ -10,15 +10,22 @@ from samekind.attacks.regions.l2 import L2
 from samekind.attacks.regions.linf import Linf
 from samekind.attacks.regions.neighbours import Neighbours
 from samekind.attacks.regions.region import Region
+from samekind.attacks.regions.relative import Relative
 from samekind.attacks.regions.scaled import Scaled
 from samekind.attacks.regions.voronoi import Voronoi
 
 #: The regions there are.
-REGIONS = ("L1", "L2", "Linf", "Combined", "Hull", "Voronoi", "Scaled")
+REGIONS = ("L1", "L2", "Linf", "Combined", "Hull", "Voronoi", "Relative", "Scaled")
 
-Norm = Literal["linf", "l2", "l1"]
+#: "snr" is the l2 norm in the size of the item: a signal-to-noise ratio.
+Norm = Literal["linf", "l2", "l1", "snr"]
 #: The ball of each norm, from its size.
-NORMS: dict[Norm, Callable[[float], L1 | L2 | Linf]] = {"linf": Linf, "l2": L2, "l1": L1}
+NORMS: dict[Norm, Callable[[float], L1 | L2 | Linf | Relative]] = {
+    "linf": Linf,
+    "l2": L2,
+    "l1": L1,
+    "snr": Relative,
+}
 
 __all__ = [
     "L1",
@@ -31,6 +38,7 @@ __all__ = [
     "Neighbours",
     "Norm",
     "Region",
+    "Relative",
     "Scaled",
     "Voronoi",
 ]

@@ -61,8 +61,8 @@ def of(values: Tensor, items: Tensor) -> Tensor:
     return values if len(items) == len(values) else values[items]
 
 
-def no_further(distance: Tensor, epsilon: float, x: Tensor) -> Tensor:
-    """Whether distances (n,) are at most ``epsilon``, but for the rounding of inputs like ``x`` (n, …)."""
+def no_further(distance: Tensor, epsilon: float | Tensor, x: Tensor) -> Tensor:
+    """Whether distances (n,) are at most ``epsilon``, one or (n,), but for the rounding of inputs (n, …)."""
     largest = x.flatten(1).abs().amax(1)
     rounding = 32 * torch.finfo(x.dtype).eps * (epsilon + largest)
     return distance <= epsilon + rounding

@@ -1,5 +1,6 @@
 """Files of sound as tensors: one channel, at the rate that is asked for, as 16-bit samples."""
 
+import wave
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -32,6 +33,17 @@ def windows(file: Readable, *, rate: int, seconds: float) -> Iterator[Tensor]:
     with _source(file) as source:
         for window in waves.windows(source, name_of(file), rate=rate, seconds=seconds):
             yield torch.from_numpy(window)
+
+
+def write_wave(path: Path, sound: Tensor, *, rate: int) -> None:
+    """Write a sound (1, samples), floats in [-1, 1], as a 16-bit WAV file. Padding, NaN, is left out."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        samples = as_samples(sound[0, ~sound[0].isnan()].detach().cpu())
+        file.writeframes(samples.numpy().astype("<i2").tobytes())
 
 
 def _source(file: Readable) -> AbstractContextManager[Path | BinaryIO]:
