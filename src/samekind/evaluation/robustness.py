@@ -39,7 +39,7 @@ from samekind.inference.known_classes import labels_in
 from samekind.inference.temperatures import heads
 from samekind.space import MetricSpace
 from samekind.training.estimate import in_words
-from samekind.training.valid_inputs import valid_inputs
+from samekind.training.valid_inputs import SHARE_UNIT, valid_inputs
 
 #: Items that are attacked, and items that Voronoi cells are among, unless more are asked for; and attacked
 #: items that are shown.

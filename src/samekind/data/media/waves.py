@@ -9,6 +9,7 @@ from typing import BinaryIO
 import torch
 from torch import Tensor
 
+from samekind.acoustics import as_samples
 from samekind.data.files import Readable, name_of, opened
 from samekind.decoding import waves
 from samekind.decoding.waves import EXPECTED as EXPECTED
