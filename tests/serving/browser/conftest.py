@@ -191,7 +191,7 @@ def _sounds(folder):
     for name, pitch in (("low", 130), ("high", 410)):
         soundfile.write(folder.with_name(f"{name}.wav"), buzz(pitch), RATE)
         space.enroll(name, embed_files(space, [folder.with_name(f"{name}.wav")]))
-    space.decisions["cosine"] = Decision("cosine", 0.95, "eer", "made up", 0.1, 0.1, (20.0, -18.0))
+    space.decisions["similarity"] = Decision("similarity", 0.95, "eer", "made up", 0.1, 0.1, (20.0, -18.0))
     space.save(folder)
     return folder
 
