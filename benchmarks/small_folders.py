@@ -1,7 +1,7 @@
 """Who names the classes of a small folder best? Many folders of 30 classes, cut at random from an archive.
 
     python benchmarks/small_folders.py --data DIR/cub200.zip [--folders 20] [--cache FILE]
-    python benchmarks/small_folders.py --data DIR/plankton.zip
+    python benchmarks/small_folders.py --data DIR/plankton.zip --drawn 45 --grey
 
 The pictures pass once through the pretrained network of the house recipe, at 128 pixels. Half of the classes
 are for development: the settings of the discriminant were chosen there. From either half folders are cut, 18
@@ -34,8 +34,10 @@ CLASSES, MOST_CLASSES, PICTURES, TRAINING, SIZE = 30, 120, 30, 18, 128
 REFERENCE = "logistic regression"
 
 
-def embedded(archive: Path) -> tuple[Tensor, Tensor]:
-    """The features of 30 pictures of each of at most 120 classes: (n, 1280), and the classes (n,)."""
+def embedded(archive: Path, *, drawn: int, grey: bool) -> tuple[Tensor, Tensor]:
+    """The features of 30 pictures of each of at most 120 classes, the first of ``drawn``: (n, 1280), and the
+    classes (n,). Pictures are read in colour and mirrored too, or ``grey`` and as they are.
+    """
     rng, members = random.Random(0), defaultdict(list)
     with zipfile.ZipFile(archive) as pictures:
         for name in pictures.namelist():
@@ -44,8 +46,11 @@ def embedded(archive: Path) -> tuple[Tensor, Tensor]:
         classes = sorted(name for name, some in members.items() if len(some) >= PICTURES)
         if len(classes) > MOST_CLASSES:
             classes = sorted(rng.sample(classes, MOST_CLASSES))
-        chosen = [name for each in classes for name in rng.sample(sorted(members[each]), PICTURES)]
-        grey = Image.open(io.BytesIO(pictures.read(chosen[0]))).mode == "L"
+        chosen = [
+            name
+            for place in classes
+            for name in rng.sample(sorted(members[place]), min(drawn, len(members[place])))[:PICTURES]
+        ]
         network = EfficientNetLite(channels=1 if grey else 3, pooling="average+maximum", layer_norm=True)
         encoder = Views(encoder=network, size=round(SIZE * 11 / 7), mirror=not grey).eval()
         vectors = []
@@ -67,7 +72,7 @@ def accuracies(z: Tensor, labels: Tensor, classes: Tensor, *, seed: int) -> dict
     """What each system names rightly of the test pictures of one folder, in per cent."""
     generator = torch.Generator().manual_seed(seed)
     chosen = classes[torch.randperm(len(classes), generator=generator)[:CLASSES]]
-    rows = torch.stack([(labels == each).nonzero().flatten() for each in chosen.tolist()])
+    rows = torch.stack([(labels == label).nonzero().flatten() for label in chosen.tolist()])
     rows = torch.stack([row[torch.randperm(PICTURES, generator=generator)] for row in rows])
     places = torch.arange(CLASSES)[:, None].expand(CLASSES, PICTURES)
     train, y = z[rows[:, :TRAINING].flatten()], places[:, :TRAINING].flatten()
@@ -104,6 +109,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="an archive with a folder for each class")
     parser.add_argument("--folders", type=int, default=20, help="folders of each half of the classes")
+    parser.add_argument("--drawn", type=int, default=PICTURES, help="pictures drawn of a class, 30 are used")
+    parser.add_argument("--grey", action="store_true", help="read the pictures grey, and do not mirror them")
     parser.add_argument("--cache", type=Path, help="an .npz file to keep the features in")
     parser.add_argument("--out", type=Path, default=Path("results/house"))
     given = parser.parse_args()
@@ -111,7 +118,7 @@ def main() -> None:
         stored = np.load(given.cache)
         z, labels = (torch.from_numpy(stored[name]) for name in ("z", "labels"))
     else:
-        z, labels = embedded(given.data)
+        z, labels = embedded(given.data, drawn=given.drawn, grey=given.grey)
         if given.cache:
             np.savez(given.cache, z=z.numpy(), labels=labels.numpy())
     names = int(labels.max()) + 1
