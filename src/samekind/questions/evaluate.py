@@ -265,7 +265,7 @@ def _better_cosines(
     return [
         row
         for name, items in sets.items()
-        for row in evaluation.cosine_references(items, items.inputs, known.inputs, name=name, **how)
+        for row in evaluation.cosine_references(items, items.inputs[:], known.inputs[:], name=name, **how)
     ]
 
 
