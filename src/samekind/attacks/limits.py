@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from samekind.acoustics.padding import LARGEST, PAD
+from samekind.decoding.waves import LARGEST, PAD
 from samekind.errors import DataError
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from samekind.attacks.regions import NORMS, Neighbours, Region, Voronoi
+from samekind.attacks.regions import NORMS, Neighbours, Region, Relative, Voronoi
 from samekind.data import Items, draw
 from samekind.encoders.stages import statistics_kept
 from samekind.errors import SettingError
@@ -80,7 +80,13 @@ def build_defence(run: Run, space: MetricSpace, items: Items) -> Defended | None
     whole = settings.cells or items.medium.units(items.shape) != "channels"
     inputs = valid_inputs(space, items if whole else draw(items, most=LOOKED_AT))
     ball = NORMS[settings.norm](settings.epsilon)
-    region: Region = Voronoi(ball, Neighbours(inputs.measured(inputs.x))) if settings.cells else ball
+    region: Region = ball
+    if settings.cells:
+        if isinstance(ball, Relative):
+            raise SettingError(
+                'run.defence.cells: Voronoi cells are for the norms linf, l2 and l1; got "snr"'
+            )
+        region = Voronoi(ball, Neighbours(inputs.measured(inputs.x)))
     return Defended(settings, Ground(inputs.in_units(region), inputs.limits), seed=run.seed)
 
 
