@@ -14,7 +14,7 @@ PYTEST := $(BIN)/python -m pytest
 export ONEDNN_MAX_CPU_ISA = AVX512_CORE_BF16
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve-demo test check format slow device servers browser clean
+.PHONY: help demo serve-demo test check format slow device servers browser chromium clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,11 +63,13 @@ servers: $(VENV)/.dev ## run the tests that start database servers
 	wait $$first && exit $$second
 
 # The browser comes from the system: pip has none, and Playwright's own download is not needed.
-browser: $(VENV)/.dev ## run the tests of the page in a browser
-	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+browser: $(VENV)/.dev chromium ## run the tests of the page in a browser
+	$(PYTEST) -m browser -q tests/serving/browser
+
+chromium:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && apt-get update -qq && apt-get install -qq -y chromium >/dev/null; } || { \
 	  echo "the page is tested in a browser, and none was found; install the package chromium"; exit 1; }
-	$(PYTEST) -m browser -q tests/serving/browser
 
 clean: ## remove caches and the demo's output (runs/ and .venv stay)
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .hypothesis samekind-demo
