@@ -163,6 +163,8 @@ def test_every_picture_is_on_the_page_and_they_are_small(script):
     on_this_page = {path.name for path in PICTURES.iterdir()} - {
         "confidence-all.png",
         "demo.png",
+        "page-compare.png",
+        "page-map.png",
         "voronoi.png",
     }
     assert on_this_page == {f"{name}.png" for name in script.PICTURES}

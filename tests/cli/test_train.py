@@ -28,11 +28,14 @@ def copy(trained, tmp_path):
 
 
 def content(folder):
-    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    """What training wrote, and not the measures that an evaluation keeps."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "measures.json")
+    return {path: path.read_bytes() for path in files}
 
 
 def test_the_folder_holds_the_whole_run(trained):
-    assert {path.name for path in trained.iterdir()} == FILES
+    # Another test may have evaluated the run, which keeps its measures there.
+    assert {path.name for path in trained.iterdir()} - {"measures.json"} == FILES
     told = json.loads((trained / "data.json").read_text())
     assert told["source"] == "digits"
     assert (told["split"]["unseen"], told["split"]["seed"]) == (["7", "8", "9"], 0)
@@ -197,7 +200,7 @@ def test_a_recipe_for_unseen_classes_prints_its_watched_measure(samekind, tmp_pa
     entry = json.loads((tmp_path / "run" / "record.jsonl").read_text())
     assert entry["adversary"].keys() == {"coefficient", "loss", "plain_loss"}
     best = f"Best epoch 1: validation Recall@1 {100 * entry['validation']['recall@1']:.2f}%."
-    assert answer.out.splitlines()[1] == best
+    assert best in answer.out.splitlines()
 
 
 def test_only_shares_are_printed_in_per_cent(samekind, tmp_path):

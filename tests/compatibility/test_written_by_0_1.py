@@ -29,10 +29,14 @@ SETTINGS = [
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A copy of the folders, as the current folder."""
-    shutil.copytree(WRITTEN, tmp_path / "copy")
-    monkeypatch.chdir(tmp_path / "copy")
-    return tmp_path / "copy"
+    """A copy of the folders, as the current folder. The run finds its data there, and not where they were."""
+    copy = tmp_path / "copy"
+    shutil.copytree(WRITTEN, copy)
+    about = copy / "finished" / "data.json"
+    content = json.loads(about.read_text())
+    about.write_text(json.dumps({**content, "source": str(copy / "data.csv")}))
+    monkeypatch.chdir(copy)
+    return copy
 
 
 @pytest.fixture

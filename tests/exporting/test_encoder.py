@@ -55,6 +55,7 @@ SMALL_ONES = {
 }
 # Encoders of sounds are exported from features on.
 SOUNDS = {
+    "CAMPlusPlus": lambda: room.CAMPlusPlus(bands=16, dimension=6),
     "ECAPA": lambda: room.ECAPA(bands=20, width=16, last_width=24, dimension=6),
     "FrameStatistics": lambda: room.FrameStatistics(coefficients=20),
     "FrontEnd": lambda: room.Compressed(
@@ -63,8 +64,19 @@ SOUNDS = {
     "SoundResNet": lambda: room.SoundResNet(bands=20, width=2, dimension=6),
     "XVector": lambda: room.XVector(coefficients=20, width=8, last_width=12, dimension=6),
 }
+#: Of a frame, where it has not 20.
+COEFFICIENTS = {"CAMPlusPlus": 16}
 # Those whose graphs take seconds to write.
-LARGE = ("Attended", "BNInception", "ECAPA", "InceptionV3", "PreActResNet18", "ResNet10", "ResNet12")
+LARGE = (
+    "Attended",
+    "BNInception",
+    "CAMPlusPlus",
+    "ECAPA",
+    "InceptionV3",
+    "PreActResNet18",
+    "ResNet10",
+    "ResNet12",
+)
 LARGE += ("ResNet18", "ResNet34", "ResNet50", "SideBySide", "SoundResNet")
 
 
@@ -73,7 +85,12 @@ def listed(names):
 
 
 def test_no_encoder_is_forgotten():
-    assert {*SMALL_ONES, *SOUNDS} == set(room.__all__)
+    assert {*SMALL_ONES, *SOUNDS, "SpeakerNetwork"} == set(room.__all__)
+
+
+def test_a_published_speaker_network_is_refused_with_a_sentence():
+    with pytest.raises(SpaceError, match=r"SpeakerNetwork\) has 0 front ends .* such as FrontEnd"):
+        encoder_files(room.SpeakerNetwork(network="cam++").eval(), SoundReader())
 
 
 def reader_for(shape):
@@ -127,7 +144,7 @@ def test_sounds_of_any_length_agree(name):
     session = Session(files.graph, name)
     assert set(files.arrays) == {"window.npy", "filters.npy", "cosines.npy"}
     for count, frames in ((1, 40), (3, 257), (2, 8)):
-        items = torch.randn(count, 20, frames)
+        items = torch.randn(count, COEFFICIENTS.get(name, 20), frames)
         items[0, :, frames - 3 :] = torch.nan
         agrees(network, session, items)
 

@@ -86,6 +86,8 @@ SETTINGS |= {"before": torch.tensor([1, 2, 3]), "after": torch.tensor([2, 2, 1])
 OF_COUNTS = {"proportion_interval", "retrieval_means"}
 #: Of prices alone, and of trials that are walked, not given.
 OF_COUNTS |= {"bayes_threshold", "streamed"}
+#: Of draws of one item, and of p-values.
+OF_COUNTS |= {"certified_radii", "holm", "lowest_share"}
 #: One of several settings that could be given instead.
 CHOSEN = {"false_accepts"}
 #: The vectors of as many classes as there are items.

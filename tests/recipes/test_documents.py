@@ -12,8 +12,9 @@ from typing import NamedTuple
 import pytest
 
 from samekind import recipes
+from samekind.recipes.defended import DEFENDED
 from samekind.recipes.few_shot import FEW_SHOT
-from samekind.recipes.proxies import PROXIES
+from samekind.recipes.proxies import BY_TREE, PROXIES
 from samekind.recipes.retrieval import RETRIEVAL
 from samekind.recipes.speakers import SPEAKERS
 from samekind.recipes.unseen import UNSEEN
@@ -202,7 +203,7 @@ SHARED = {
     **dict.fromkeys(SPEAKERS, recipes.speakers),
 }
 #: Recipes without a document: the house recipe, and classifiers in other spaces.
-OWN = {"house", "euclidean", "poincare"}
+OWN = {"house", "euclidean", "poincare", *BY_TREE, *DEFENDED}
 SHAPE = (3, 256, 256)
 
 

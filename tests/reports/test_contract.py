@@ -9,9 +9,11 @@ from matplotlib.figure import Figure
 
 from samekind import reports
 from samekind.decisions import Decision
+from samekind.evaluation.smoothing import Certified, Smoothing
 from samekind.inference.trials import Trials
 from samekind.measures import error_rates, metric_breaches
 from samekind.reports.picture import picture
+from samekind.reports.representation_bars import PANELS
 from samekind.reports.robustness_curves import Line
 from samekind.taxonomy import Tree
 
@@ -38,6 +40,18 @@ AWKWARD = ["$x^", "<b>&"]
 EXAMPLES = {
     "attention_maps": lambda: (torch.eye(3).expand(3, 3, 3), [reports.Overlay(*AWKWARD, torch.eye(2))]),
     "axiom_histograms": lambda: (metric_breaches(torch.arange(9.0).reshape(3, 3)),),
+    "certified_curve": lambda: (
+        {
+            "$x^": Certified(
+                "x",
+                "similarity",
+                Smoothing(sigma=0.5),
+                "",
+                torch.tensor([0.0, 0.4]),
+                torch.tensor([True, True]),
+            )
+        },
+    ),
     "confidence_map": lambda: (
         [reports.Confidence("squared"), *(reports.Confidence("ratio", n, surface="sphere") for n in (2, 3))],
     ),
@@ -59,6 +73,7 @@ EXAMPLES = {
         AWKWARD,
         torch.tensor([[1, 2]]),
     ),
+    "representation_bars": lambda: (AWKWARD, 2 * [dict.fromkeys(PANELS, 0.5)]),
     "robustness_curves": lambda: ({"$x^": Line((0.0, 0.1), (0.9, 0.5), (0.8, 0.4), (1.0, 0.6))},),
     "score_histogram": lambda: (
         Trials(SCORES, SAME, *2 * [torch.zeros(4, dtype=torch.int32)]),

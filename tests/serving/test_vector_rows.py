@@ -27,5 +27,5 @@ def test_rows_become_items():
 )
 def test_others_are_refused(rows, shape, status):
     with pytest.raises(Refusal) as refusal:
-        checked_rows(rows, shape, "pictures")
+        checked_rows(rows, shape, "pictures" if status == 415 else "vectors")
     assert refusal.value.status == status

@@ -3,6 +3,8 @@
 Ravanelli et al., "SpeechBrain: A General-Purpose Speech Toolkit", 2021. Networks trained with it expect it.
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -60,8 +62,8 @@ def _filters(*, bands: int, size: int, rate: int) -> Tensor:
     """Triangles (size / 2 + 1, bands) around frequencies that are equally far apart on the mel scale, each
     as wide to the right as to the left.
     """
-    highest = 2595 * torch.log10(torch.tensor(1 + rate / 2 / 700))
-    edges = 700 * (10 ** (torch.linspace(0, float(highest), bands + 2) / 2595) - 1)
+    highest = 2595 * math.log10(1 + rate / 2 / 700)
+    edges = 700 * (10 ** (torch.linspace(0, highest, bands + 2) / 2595) - 1)
     centres, widths = edges[1:-1], edges.diff()[:-1]
     frequencies = torch.linspace(0, rate // 2, size // 2 + 1)
     return (1 - ((frequencies[:, None] - centres) / widths).abs()).clamp(min=0)

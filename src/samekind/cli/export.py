@@ -11,7 +11,7 @@ from samekind.cli.output import print_json, print_messages, print_table, print_t
 if TYPE_CHECKING:
     from samekind.questions.export import Exported
 
-Out = Annotated[Path, typer.Option(metavar="FOLDER", help="The folder to write.")]
+Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")]
 Data = Annotated[
     str | None,
     typer.Option(

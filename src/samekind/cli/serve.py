@@ -33,13 +33,14 @@ Hosts = Annotated[
 ]
 NewToken = Annotated[
     str | None,
-    typer.Option(metavar="ROLE", help="Print a new token for read, enrol or admin, and stop."),
+    typer.Option("--new-token", metavar="ROLE", help="Print a new token for read, enrol or admin, and stop."),
 ]
 TokenName = Annotated[
     str | None, typer.Option(help="Whom the new token is for, as the audit log names them.")
 ]
 RevokeToken = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Forget the token of this name, and stop.")
+    str | None,
+    typer.Option("--revoke-token", metavar="NAME", help="Forget the token of this name, and stop."),
 ]
 AskForTokens = Annotated[bool, typer.Option("--tokens", help="Ask for tokens also on this machine alone.")]
 ShowPage = Annotated[bool, typer.Option("--open", help="Open the page in a browser.")]

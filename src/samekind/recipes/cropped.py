@@ -5,10 +5,11 @@ middle afterwards. Of 256 pixels these are 224, as papers on retrieval have it.
 import inspect
 
 from samekind import encoders
+from samekind.data import PICTURES, medium_of
 from samekind.training import Part
 
 #: Colour pictures from so many pixels a side on are cropped.
-SMALLEST = 64
+COLOURS, SMALLEST = 3, 64
 
 
 def side_of_crop(shape: tuple[int, ...]) -> int | None:
@@ -17,7 +18,7 @@ def side_of_crop(shape: tuple[int, ...]) -> int | None:
     >>> side_of_crop((3, 256, 256)), side_of_crop((3, 32, 32)), side_of_crop((20,))
     (224, None, None)
     """
-    if len(shape) != 3 or shape[0] != 3 or min(shape[1:]) < SMALLEST:
+    if medium_of(shape) is not PICTURES or shape[0] < COLOURS or min(shape[1:]) < SMALLEST:
         return None
     return min(shape[1:]) * 7 // 8
 

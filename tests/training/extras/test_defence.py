@@ -86,7 +86,6 @@ def test_what_does_not_suit_the_run_is_refused(items):
     assert "no term trains" in refused(one_head, items, "defence.through=auxiliary")
     noisy = replace(run, augment=(Part("GaussianNoise"),))
     assert "augment" in refused(noisy, items, "defence.cells=true")
-    assert "linf, l2 and l1" in refused(run, items, "defence.cells=true", "defence.norm=snr")
 
 
 @pytest.mark.parametrize(("method", "margin"), [("mix", 0.1), ("triplet", -0.1), ("negative-margin", 0.1)])

@@ -80,13 +80,8 @@ def build_defence(run: Run, space: MetricSpace, items: Items) -> Defended | None
     whole = settings.cells or items.medium.units(items.shape) != "channels"
     inputs = valid_inputs(space, items if whole else draw(items, most=LOOKED_AT))
     ball = NORMS[settings.norm](settings.epsilon)
-    region: Region = ball
-    if settings.cells:
-        if isinstance(ball, Relative):
-            raise SettingError(
-                'run.defence.cells: Voronoi cells are for the norms linf, l2 and l1; got "snr"'
-            )
-        region = Voronoi(ball, Neighbours(inputs.measured(inputs.x)))
+    assert not isinstance(ball, Relative)  # the settings have no such norm
+    region: Region = Voronoi(ball, Neighbours(inputs.measured(inputs.x))) if settings.cells else ball
     return Defended(settings, Ground(inputs.in_units(region), inputs.limits), seed=run.seed)
 
 
