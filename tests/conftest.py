@@ -60,6 +60,25 @@ def quick_maps():
 
 
 @pytest.fixture
+def load(request, monkeypatch):
+    """A function that imports a module of a study in benchmarks/, as its own command would; the file of the
+    test names the study as ``STUDY``.
+    """
+    folder = Path(__file__).parents[1] / "benchmarks" / request.module.STUDY
+    own = {path.stem for path in folder.glob("*.py")} - {"__main__"}
+    for place in (folder.parent, folder):
+        monkeypatch.syspath_prepend(str(place))
+
+    def forget():
+        for name in [name for name in sys.modules if name in own or name.partition(".")[0] == "grids"]:
+            monkeypatch.delitem(sys.modules, name)
+
+    forget()
+    yield importlib.import_module
+    forget()
+
+
+@pytest.fixture
 def timm(monkeypatch):
     """timm, which need not be installed, played by a module with one network, "tiny", for pictures of any
     size; its published weights are all 0.5. What is returned lists whether weights were asked for.

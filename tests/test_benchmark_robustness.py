@@ -1,32 +1,14 @@
 """The study of a published attack beside a sound one: a small run from training to table, and its page."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
-import pytest
 import torch
 
 from samekind.data import digits
 
 ROOT = Path(__file__).parents[1]
-OWN = ("grid", "tables", "carry_out")
-
-
-@pytest.fixture
-def load(monkeypatch):
-    """A module of the study, as its own command would import it."""
-    for folder in (ROOT / "benchmarks", ROOT / "benchmarks/robustness"):
-        monkeypatch.syspath_prepend(str(folder))
-
-    def forget():
-        for name in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
-            monkeypatch.delitem(sys.modules, name)
-
-    forget()
-    yield importlib.import_module
-    forget()
+STUDY = "robustness"
 
 
 def test_a_small_run_is_trained_attacked_and_tabled(load, tmp_path, monkeypatch):

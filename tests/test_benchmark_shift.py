@@ -1,8 +1,6 @@
 """The study of domains: PACS in its folder form on a made stand-in, characters, the table and its page."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +9,7 @@ import torch
 from PIL import Image
 
 ROOT = Path(__file__).parents[1]
-OWN = ("grid", "tables", "carry_out", "sets")
-
-
-@pytest.fixture
-def load(monkeypatch):
-    """A module of the study, as its own command would import it."""
-    for folder in (ROOT / "benchmarks", ROOT / "benchmarks/shift"):
-        monkeypatch.syspath_prepend(str(folder))
-
-    def forget():
-        for name in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
-            monkeypatch.delitem(sys.modules, name)
-
-    forget()
-    yield importlib.import_module
-    forget()
+STUDY = "shift"
 
 
 @pytest.fixture

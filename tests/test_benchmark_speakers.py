@@ -1,8 +1,6 @@
 """The study of speakers: folds by speaker, small runs from features or embeddings to tables, its page."""
 
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,23 +12,8 @@ from samekind.data import Items, SoundReader
 from samekind.inference import write_sounds
 
 ROOT = Path(__file__).parents[1]
-OWN = ("about", "carry_out", "frozen", "grid", "sets", "systems", "tables")
+STUDY = "speakers"
 ROOMS = ("vr-room", "kino")
-
-
-@pytest.fixture
-def load(monkeypatch):
-    """A module of the study, as its own command would import it."""
-    for folder in (ROOT / "benchmarks", ROOT / "benchmarks/speakers"):
-        monkeypatch.syspath_prepend(str(folder))
-
-    def forget():
-        for name in [name for name in sys.modules if name in OWN or name.partition(".")[0] == "grids"]:
-            monkeypatch.delitem(sys.modules, name)
-
-    forget()
-    yield importlib.import_module
-    forget()
 
 
 @pytest.fixture(scope="module")
