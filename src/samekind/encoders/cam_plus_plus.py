@@ -173,10 +173,11 @@ def segment_means(x: Tensor, lengths: Tensor) -> Tensor:
     """At each frame of maps (n, channels, time), 0 behind their lengths, the mean of its segment."""
     steps = x.shape[-1]
     behind = -steps % SEGMENT
-    shape = ((steps + behind) // SEGMENT, SEGMENT)  # not -1, which is ambiguous without items
-    sums = F.pad(x, (0, behind)).reshape(*x.shape[:2], *shape).sum(-1)
-    counts = inside(lengths, steps + behind).reshape(len(x), *shape).sum(-1).clamp(min=1)
-    return (sums / counts[:, None]).repeat_interleave(SEGMENT, dim=-1)[..., :steps]
+    # Not reshaped: a number of segments that is to be worked out is ambiguous without items.
+    sums = torch.unflatten(F.pad(x, (0, behind)), -1, (-1, SEGMENT)).sum(-1)
+    heard = torch.unflatten(inside(lengths, steps + behind), -1, (-1, SEGMENT))
+    means = sums / heard.sum(-1).clamp(min=1)[:, None]
+    return means.repeat_interleave(SEGMENT, dim=-1)[..., :steps]
 
 
 class _Transit(nn.Module):
