@@ -10,7 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from samekind.cli.demo import NAMES, raw_space
+from samekind.questions.demo import NAMES, raw_space
 from samekind.reports.opening import neighbours_of_both
 from samekind.training import RunFolder
 

@@ -20,11 +20,12 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+import speech_training
 import torch
 
 from samekind.acoustics import Features
 from samekind.data import DataSettings, open_data
-from samekind.encoders import ECAPA, FrontEnd, SpeakerNetwork, XVector
+from samekind.encoders import FrontEnd, SpeakerNetwork, XVector
 from samekind.inference.embed import embed_by
 
 RATE, SECONDS, SOUNDS = 16000, 3, 20
@@ -108,31 +109,16 @@ def networks(rounds: int, sounds: int = 4) -> dict[str, float]:
 
 
 def training(rounds: int, sounds: int = 8) -> dict[str, float]:
-    """Sounds of 3 seconds a second in training, features to weights: ECAPA-TDNN with 512 channels, ours and
-    SpeechBrain's.
+    """Sounds of 3 seconds a second in training, from samples to weights, by library; see
+    `speech_training`.
     """
-    x = torch.randn(sounds, 80, 100 * SECONDS)
-    runs = {"training, samekind": _step(ECAPA(), x)}
+    x, speakers = torch.randn(sounds, SECONDS * RATE) / 10, torch.arange(sounds)
+    runs = {"training, samekind": speech_training.ours(x, speakers)}
     try:
-        from speechbrain.lobes.models.ECAPA_TDNN import ECAPA_TDNN
-
-        channels = [512, 512, 512, 512, 1536]
-        runs["training, SpeechBrain"] = _step(ECAPA_TDNN(80, channels=channels), x.transpose(1, 2))
+        runs["training, SpeechBrain"] = speech_training.speechbrain(x, speakers)
     except Exception as error:  # without torchaudio it does not import, and raises what it likes
         print(f"SpeechBrain is not measured: {type(error).__name__}")
     return {name: sounds / taken for name, taken in in_turns(runs, rounds).items()}
-
-
-def _step(network: torch.nn.Module, x: torch.Tensor) -> Callable[[], object]:
-    """One step of AdamW on a batch, by a loss that touches every number of the embeddings."""
-    optimiser = torch.optim.AdamW(network.parameters(), lr=1e-4)
-
-    def step() -> None:
-        optimiser.zero_grad()
-        network(x).square().mean().backward()
-        optimiser.step()
-
-    return step
 
 
 def files(folder: Path) -> dict[str, float]:

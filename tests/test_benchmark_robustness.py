@@ -13,11 +13,11 @@ STUDY = "robustness"
 
 def test_a_small_run_is_trained_attacked_and_tabled(load, tmp_path, monkeypatch):
     carry_out, grid, running = load("carry_out"), load("grid"), load("grids.running")
-    small = {"QUICK": 6, "SMALL_STEPS": 2, "SMALL_QUERIES": 2, "DRAWS": 50}
+    small = {"QUICK": 6, "DRAWS": 50}
     for name, few in small.items():
         monkeypatch.setattr(carry_out, name, few)
     monkeypatch.setattr(carry_out, "digits", lambda: digits().take(torch.arange(300)))
-    few_steps = grid.DATA["digits"]._replace(published=(1, 2), defence_steps=1)
+    few_steps = grid.DATA["digits"]._replace(published=(1, 2), defence_steps=1, sound=(2, 1, 2))
     monkeypatch.setitem(grid.DATA, "digits", few_steps)
     place = running.Place(tmp_path, tmp_path / "out", tmp_path / "work", "cpu", float("inf"), True)
     plain, defended, _, *others = grid.grid(quick=True)

@@ -2,14 +2,18 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import soundfile
 import torch
 
-from samekind.acoustics import lengths_of, padded
+from samekind.acoustics import as_samples, lengths_of, padded
 from samekind.data import Items, SoundReader
+from samekind.encoders import CAMPlusPlus
 from samekind.inference import write_sounds
+from samekind.measures import student_interval
 
 ROOT = Path(__file__).parents[1]
 STUDY = "speakers"
@@ -93,7 +97,9 @@ def test_rooms_are_apart(load, place):
     assert set(sets.room_speakers(rooms, 1)[2]) == set(test)
 
 
-@pytest.mark.parametrize("system", ["small-speaker", "small-triplet", "small-random", "rooms"])
+@pytest.mark.parametrize(
+    "system", ["small-speaker", "small-triplet", "small-random", "small-speaker-noisy", "rooms"]
+)
 def test_a_small_run_is_trained_scored_and_tabled(load, place, system):
     experiment = load("grid").Experiment(system, 0, 0)
     assert "1 digit, clean PLDA" in load("carry_out").carry_out(experiment, place)
@@ -134,12 +140,81 @@ def test_a_published_network_is_trained_further_from_its_own_features(load, plac
     assert (run.seed, run.epochs, run.optimiser.rate) == (1, 1, 1e-4)
 
 
+def test_the_last_layers_continue_the_first(load):
+    last_layers, generator = load("last_layers"), torch.Generator().manual_seed(0)
+    network = CAMPlusPlus().eval()
+    features = padded([torch.randn(80, length, generator=generator) for length in (41, 64, 30)])
+    with torch.no_grad():
+        maps = last_layers.first_maps(network, features)
+        assert maps.shape == (3, 512, 32)
+        assert lengths_of(maps).tolist() == [21, 32, 15]
+        torch.testing.assert_close(last_layers.LastLayers(network).eval()(maps), network(features))
+    layers = last_layers.LastLayers(network).train()
+    assert layers.training
+    assert not any(module.training for module in layers.modules() if "BatchNorm" in type(module).__name__)
+
+
+def test_the_last_layers_are_trained_and_scored_as_the_network_was(load, place, monkeypatch):
+    further, generator = load("further"), torch.Generator().manual_seed(1)
+    experiment = load("grid").Experiment("further-cam++", 1, 0)
+    assert load("carry_out").carry_out(experiment, place) == "has no maps"
+    monkeypatch.setattr(further, "EPOCHS", 1)
+    monkeypatch.setattr(further, "SpeakerNetwork", lambda **_: SimpleNamespace(module=CAMPlusPlus()))
+    labels = torch.arange(60).repeat_interleave(10)
+    names, voices = tuple(f"{place:02d}" for place in range(60)), torch.randn(60, 512, 1, generator=generator)
+    folder = place.work / "maps"
+    folder.mkdir(parents=True)
+    for condition in ("1-clean", "5-clean", "1-noise", "5-noise"):
+        sounds = [voices[label] + torch.randn(512, 4, generator=generator) for label in labels.tolist()]
+        items = Items(padded(sounds), labels, names, condition, reader=SoundReader())
+        write_sounds(folder / f"maps-{condition}.npz", items)
+    load("carry_out").carry_out(experiment, place._replace(data=folder))
+    content = json.loads(place.result_of(experiment).read_text(encoding="utf-8"))
+    assert set(content["measures"]) == {
+        f"{length}, {sound}" for length in ("1 digit", "5 digits") for sound in ("clean", "noise")
+    }
+    assert {"cosine", "PLDA", "house, fitted"} <= set(content["measures"]["5 digits, noise"])
+    assert content["run"]["epochs"] == 1
+
+
+def test_noise_is_that_among_all_whatever_is_asked_for(load, tmp_path):
+    prepare, generator = load("prepare"), torch.Generator().manual_seed(0)
+    for clip in range(3):
+        noise = torch.randn(3000, generator=generator) / 10
+        soundfile.write(tmp_path / f"{clip}.wav", noise.numpy(), 16000)
+    lengths = torch.randint(400, 900, (7,), generator=generator).tolist()
+    sounds = [as_samples(torch.randn(1, length, generator=generator) / 10) for length in lengths]
+    items = Items(padded(sounds), torch.arange(7) % 2, ("a", "b"), "sounds", reader=SoundReader())
+    everything = prepare.with_noise(items, str(tmp_path), seed=3)
+    few = prepare.with_noise(items, str(tmp_path), seed=3, places=torch.tensor([1, 4, 5]))
+    assert lengths_of(everything.inputs).tolist() == lengths
+    assert few.labels.tolist() == [1, 0, 1]
+    longest = few.inputs.shape[-1]
+    assert torch.equal(few.inputs, everything.inputs[[1, 4, 5], :, :longest])
+    assert not torch.equal(everything.inputs, items.inputs)
+
+
+def test_differences_are_paired_over_the_folds_that_both_have(load):
+    module, results = load("differences"), load("grids.results").Results
+    rates = {("a", 0): 0.3, ("a", 1): 0.2, ("b", 0): 0.31, ("b", 1): 0.23, ("b", 2): 0.9}
+    contents = [
+        {"variant": f"{system}-{fold}", "seed": 0, "measures": {"clean": {"cosine": {"EER": rate}}}}
+        for (system, fold), rate in rates.items()
+    ]
+    asked = module.Comparison("a against b", module.Side("a", "cosine"), module.Side("b", "cosine"))
+    (row,) = module.differences(results(contents), [asked], ["clean", "noise"])
+    half = student_interval([-1.0, -3.0]).half
+    assert row == ["a against b", "2", f"-2.0 ± {half:.1f}", ""]
+    swapped = module.Comparison("no such fold", module.Side("c", "cosine"), module.Side("b", "cosine"))
+    assert module.differences(results(contents), [swapped], ["clean"]) == []
+
+
 def test_a_full_grid_has_every_fold_and_seed(load):
     grid = load("grid")
     names = [experiment.name for experiment in grid.grid()]
     assert len(names) == len(set(names))
     assert {f"{system}-{fold}-0" for system in grid.FROZEN for fold in range(6)} <= set(names)
-    for system in (*grid.LADDERS, *grid.UNTRAINED, *grid.TRAINED, *grid.TUNED, *grid.NARROW):
+    for system in (*grid.LADDERS, *grid.UNTRAINED, *grid.TRAINED, *grid.TUNED, *grid.NARROW, grid.FURTHER):
         assert {f"{system}-{fold}-{seed}" for fold in range(6) for seed in range(3)} <= set(names)
 
 

@@ -30,7 +30,7 @@ def test_ours_has_as_many_frames_as_there_are_hundredths(speech):
     assert features.values.shape == (2, 30, 100)
 
 
-def test_networks_are_measured_from_samples_and_trained_from_features(speech, monkeypatch):
+def test_networks_are_measured_and_trained_from_samples(speech, monkeypatch):
     monkeypatch.setattr(speech, "SECONDS", 1)
     measured = speech.networks(rounds=1, sounds=1)
     assert len(measured) == 4

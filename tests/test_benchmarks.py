@@ -34,7 +34,19 @@ from samekind.training import Run, launch
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
-OWN = ("grid", "claims", "tables", "carry_out", "pictures", "sets", "systems", "teaching", "published")
+OWN = (
+    "grid",
+    "claims",
+    "tables",
+    "carry_out",
+    "pictures",
+    "sets",
+    "systems",
+    "teaching",
+    "published",
+    "cases",
+)
+OWN += ("speed", "steps")
 #: A number in a text, and what a text links to; numbers of the page on pictures that nobody measured: years,
 #: figures, datasets' names and settings.
 NUMBER, PICTURE = re.compile(r"(?<![\w-])\d[\d,]*(?:\.\d+)?"), re.compile(r"\]\([^)]*\)")
@@ -760,15 +772,30 @@ def by_tasks(experiment, *, level):
 def test_the_tables_of_tasks_say_who_learns_faster(load):
     grid, tables = load("grid", "few_shot_study"), load("tables")
     runs = [run for run in grid.grid() if run.system in ("conv4-proto-softmax", "conv4-proto-dr")]
-    contents = [
-        by_tasks(run, level=0.5 if "dr" in run.system else 0.4) for run in runs if run.data == "birds"
-    ]
-    written = tables.tables(load("grids.results").Results(contents))
-    assert "| Conv4 | 1 | softmax | 6,000 | 3 | 40.00 ± 1.00 | 20.00 ± 1.00 | 50.46 ± 0.88 |" in written
+    contents = [by_tasks(run, level=0.5 if "dr" in run.system else 0.4) for run in runs]
+    results = load("grids.results").Results
+    written = tables.tables(results([one for one in contents if one["variant"].startswith("birds-conv4")]))
+    cells = "20.00 ± 0.00 | 40.00 ± 0.00 | 50.00 ± 0.00 | 10.00 ± 0.00 | 50.46 ± 0.88 | 57.13 ± 0.95"
+    assert f"| Conv4 | 5-way 1-shot | 6,000 | 3 | {cells} |" in written
+    assert "| Conv4 | 1 | DR - softmax | 0.0 ± 0.0 | 0.0 ± 0.0 | 10.0 ± 0.0 |" in written
     # The mean of ten checkpoints has the level nine after the first that has it.
     assert "| Conv4 | 5 | 0 | 40.0 | 3,000 | 2,600 |" in written
-    assert "| 5-way 1-shot | proto-dr | cosine | 6,000 | 3 | 50.00 ± 1.00 |" in written
-    assert tables.tables(load("grids.results").Results([])).count("Not run yet.") == 9
+    assert "| birds | 5-way 1-shot | conv4-proto-dr | 6,000 | 3 | 50.00 ± 1.00 | 50.00 ± 1.00 |" in written
+    assert re.findall("(?m)^### (.*)", written) == [
+        "Birds, full length",
+        "Other heads on the same embeddings",
+    ]
+    # Of characters there is no paper, and the episodes of a checkpoint are those of the data.
+    written = tables.tables(results([one for one in contents if one["variant"].startswith("omniglot-short")]))
+    assert "paper" not in written
+    assert "| Conv4 | 1 | 0 | 40.0 | 700 | 625 |" in written
+    short = [f"conv4-proto-{name}-{shot}shot" for shot in (1, 5) for name in ("softmax", "dr")]
+    assert written.endswith(f"; on birds-short {', '.join(short)}.")
+    nothing = tables.tables(results([]))
+    assert nothing.startswith(
+        "Not run yet: on birds conv4-proto-softmax-1shot, conv4-proto-dr-1shot, house, "
+    )
+    assert "|" not in nothing
 
 
 def test_every_run_by_tasks_is_one(load, monkeypatch):

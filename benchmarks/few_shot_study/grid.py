@@ -1,34 +1,55 @@
 """The runs of the study: which data, which system, which seed."""
 
-import os
 from typing import Literal, NamedTuple
 
-Data = Literal["birds", "omniglot"]
+Data = Literal["birds", "omniglot", "birds-short", "omniglot-short"]
 SEEDS = 3
 SHOTS = (1, 5)
 
 #: The systems that are trained by tasks: a network and a recipe.
 NETWORKS = {"conv4": "Conv4", "resnet18": "ResNet18"}
 RECIPES = ("proto-softmax", "proto-dr", "nearest-softmax", "nearest-dr")
+BOTH = RECIPES[:2]
 #: Outside baselines by tasks, with Conv4.
 OUTSIDE = ("matching", "relation")
 
-#: Episodes of a training: of the paper where it is conv4 on birds, at least 10,000 elsewhere.
-EPISODES: dict[tuple[str, str, int], int] = {
-    ("birds", "conv4", 1): 60_000,
-    ("birds", "conv4", 5): 40_000,
-    ("birds", "resnet18", 1): 10_000,
-    ("birds", "resnet18", 5): 10_000,
-    ("omniglot", "conv4", 1): 20_000,
-    ("omniglot", "conv4", 5): 20_000,
+
+class Setting(NamedTuple):
+    """What the runs on some data have in common.
+
+    The network sees ``pixels`` a side. A task of training has ``way`` classes and ``queries`` of each. A
+    checkpoint is so many episodes; it is validated by so many ``tasks`` of ``asked_way`` classes and as many
+    queries. ``window`` checkpoints are averaged for the curves, which are read after ``read_at`` episodes.
+    """
+
+    pixels: int = 84
+    way: int = 5
+    queries: int = 16
+    checkpoint: int = 100
+    tasks: int = 100
+    asked_way: int = 5
+    window: int = 10
+    read_at: tuple[int, ...] = (1000, 2000, 5000, 10_000, 20_000, 40_000, 60_000)
+
+
+_SHORT = Setting(queries=5, checkpoint=25, tasks=40, window=8, read_at=(200, 300, 400, 600, 800, 1000))
+#: The tasks of birds are the paper's, those of characters Snell et al.'s; the short ones fit a CPU.
+SETTINGS: dict[Data, Setting] = {
+    "birds": Setting(),
+    "omniglot": Setting(pixels=28, way=60, queries=5, asked_way=20),
+    "omniglot-short": _SHORT._replace(pixels=28),
+    "birds-short": _SHORT._replace(pixels=42),
 }
-#: Shorter runs: the outside baselines, and the control in float32.
-SHORT = 20_000
-QUICK_EPISODES = 20
-#: A variable of the environment: so many episodes for every run, to measure the speed.
-FEWER = "FEW_SHOT_EPISODES"
-#: Episodes of a checkpoint.
-CHECKPOINT, QUICK_CHECKPOINT = 100, 10
+#: Episodes of a training: of the paper where it is conv4 on birds, at least 10,000 elsewhere.
+EPISODES: dict[tuple[Data, str], dict[int, int]] = {
+    ("birds", "conv4"): {1: 60_000, 5: 40_000},
+    ("birds", "resnet18"): {1: 10_000, 5: 10_000},
+    ("omniglot", "conv4"): {1: 20_000, 5: 20_000},
+    ("omniglot-short", "conv4"): {1: 1000, 5: 1000},
+    ("birds-short", "conv4"): {1: 600, 5: 600},
+}
+#: Those of the outside baselines, of the nearest example, and of the control in float32.
+OTHER_EPISODES, QUICK_EPISODES = 20_000, 20
 
 
 class Experiment(NamedTuple):
@@ -49,6 +70,10 @@ class Experiment(NamedTuple):
         return f"{self.variant}-{self.seed}"
 
     @property
+    def birds(self) -> bool:
+        return self.data.startswith("birds")
+
+    @property
     def network(self) -> str:
         return self.system.partition("-")[0]
 
@@ -62,28 +87,40 @@ class Experiment(NamedTuple):
         """Whether it is trained in float32, to see whether 16 bits change anything."""
         return self.system.endswith("-exact")
 
+    def setting(self, quick: bool) -> Setting:
+        setting = SETTINGS[self.data]
+        if not quick:
+            return setting
+        pixels = min(32, setting.pixels)
+        return setting._replace(pixels=pixels, way=5, queries=4, checkpoint=10, tasks=20, asked_way=5)
+
     def episodes(self, quick: bool) -> int:
         if quick:
             return QUICK_EPISODES
-        if FEWER in os.environ:
-            return int(os.environ[FEWER])
-        if self.exact or self.recipe in OUTSIDE or self.recipe.startswith("nearest"):
-            return SHORT
-        return EPISODES[self.data, self.network, self.shot]
+        if self.exact or self.recipe not in BOTH:
+            return OTHER_EPISODES
+        return EPISODES[self.data, self.network][self.shot]
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
-    """Every run, what the page needs most first. A trial has one seed."""
+    """Every run, what the page needs most first; of the short ones a seed at a time. A trial has one seed."""
     if quick:
         systems = [("birds", "conv4-proto-dr", 5), ("birds", "conv4-matching", 5), ("birds", "house", 0)]
         systems += [("omniglot", "conv4-proto-dr", 1), ("birds", "conv4-relation", 5)]
         return [Experiment(*system, 0) for system in systems]  # type: ignore[arg-type]
-    both = ("proto-softmax", "proto-dr")
-    ordered: list[tuple[Data, str, int]] = [("birds", f"conv4-{name}", 1) for name in both]
+    ordered: list[tuple[Data, str, int]] = [("birds", f"conv4-{name}", 1) for name in BOTH]
     ordered += [("birds", "house", 0)]
-    ordered += [("birds", f"conv4-{name}", 5) for name in both]
-    ordered += [("omniglot", f"conv4-{name}", shot) for shot in SHOTS for name in both]
-    ordered += [("birds", f"resnet18-{name}", shot) for shot in SHOTS for name in both]
-    ordered += [("birds", f"conv4-{name}", 5) for name in ("nearest-softmax", "nearest-dr", *OUTSIDE)]
-    ordered += [("birds", f"conv4-{name}-exact", 1) for name in both]
-    return [Experiment(*system, seed) for system in ordered for seed in range(seeds)]
+    ordered += [("birds", f"conv4-{name}", 5) for name in BOTH]
+    ordered += [("omniglot", f"conv4-{name}", shot) for shot in SHOTS for name in BOTH]
+    ordered += [("birds", f"resnet18-{name}", shot) for shot in SHOTS for name in BOTH]
+    ordered += [("birds", f"conv4-{name}", 5) for name in (*RECIPES[2:], *OUTSIDE)]
+    ordered += [("birds", f"conv4-{name}-exact", 1) for name in BOTH]
+    short: list[Data] = ["omniglot-short", "birds-short"]
+    runs = [Experiment(*system, seed) for system in ordered for seed in range(seeds)]
+    return runs + [
+        Experiment(data, f"conv4-{name}", shot, seed)
+        for seed in range(seeds)
+        for data in short
+        for shot in SHOTS
+        for name in BOTH
+    ]

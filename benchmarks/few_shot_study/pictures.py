@@ -6,49 +6,59 @@ python benchmarks/few_shot_study/pictures.py [--results results/few-shot] [--out
 import argparse
 import sys
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
 
-from grid import NETWORKS, SHOTS
+from cases import COMPARED, Case, cases_of, smoothed
+from grid import BOTH, Data
 from grids.results import Results, results_in
-from tables import BOTH, CALLED, contents_of, smoothed
 
 #: The curves of a picture, and what they are called.
 CURVES = {"validation": "accuracy on validation tasks", "norm_ratio": "norm ratio"}
-COLOURS = {"proto-softmax": "#c1572b", "proto-dr": "#2b6cb0"}
+COLOURS = dict(zip(BOTH, ("#c1572b", "#2b6cb0"), strict=True))
+#: The data of each picture, by what its name begins with.
+PICTURES: dict[str, tuple[Data, ...]] = {
+    "few-shot": ("birds", "omniglot"),
+    "few-shot-short": ("omniglot-short", "birds-short"),
+}
 
 
 def drawn(results: Results, out: Path) -> list[Path]:
-    """A picture for each of `CURVES`, with one part for each network and number of shots that was run."""
+    """A picture for each of `PICTURES` and `CURVES`, with a part for each network and number of shots."""
     import matplotlib.pyplot as plt
 
-    cases = [
-        (network, shot)
-        for network in NETWORKS
-        for shot in SHOTS
-        if all(results.seeds(f"birds-{network}-{recipe}-{shot}shot") for recipe in BOTH)
-    ]
     paths = []
-    for curve, called in CURVES.items() if cases else ():
-        figure, axes = plt.subplots(1, len(cases), figsize=(4.2 * len(cases), 3.2), squeeze=False)
-        for axis, (network, shot) in zip(axes[0], cases, strict=True):
-            for recipe in BOTH:
-                for place, content in enumerate(contents_of(results, f"birds-{network}-{recipe}-{shot}shot")):
-                    values = smoothed(content["checkpoints"][curve])
-                    episodes = [100 * (number + 1) for number in range(len(values))]
-                    label = CALLED[recipe] if not place else None
-                    axis.plot(episodes, values, color=COLOURS[recipe], lw=1, alpha=0.8, label=label)
-            axis.set_title(f"{CALLED[network]}, {shot} shot{'s' if shot > 1 else ''}", fontsize=10)
-            axis.set_xlabel("episodes")
-            axis.spines[["top", "right"]].set_visible(False)
-        axes[0][0].set_ylabel(called)
-        axes[0][0].legend(frameon=False)
-        figure.tight_layout()
-        path = out / f"few-shot-{curve.replace('_', '-')}.png"
-        figure.savefig(path, dpi=110)
-        plt.close(figure)
-        paths.append(path)
+    for begins, several in PICTURES.items():
+        cases = [case for data in several for case in cases_of(results, data)]
+        for curve, called in CURVES.items() if cases else ():
+            figure, axes = plt.subplots(
+                1, len(cases), figsize=(3.4 * len(cases), 3.4), squeeze=False, layout="constrained"
+            )
+            for axis, case in zip(axes[0], cases, strict=True):
+                _draw(axis, case, curve)
+            axes[0][0].set_ylabel(called)
+            lines = axes[0][0].get_legend_handles_labels()
+            figure.legend(*lines, loc="outside lower center", ncols=2, frameon=False)
+            paths.append(out / f"{begins}-{curve.replace('_', '-')}.png")
+            figure.savefig(paths[-1], dpi=110)
+            plt.close(figure)
     return paths
+
+
+def _draw(axis: Any, case: Case, curve: str) -> None:
+    """Both classifiers, a line for each seed, from the first whole window on."""
+    every, window = case.setting.checkpoint, case.setting.window
+    for recipe, called in zip(BOTH, COMPARED, strict=False):
+        for place, content in enumerate(case.runs[recipe].values()):
+            values = smoothed(content, curve, window=window)[window - 1 :]
+            episodes = [every * (window + number) for number in range(len(values))]
+            axis.plot(episodes, values, color=COLOURS[recipe], lw=1, label=None if place else called)
+    data = "birds" if case.data.startswith("birds") else "characters"
+    shots = f"{case.shot} shot{'s' if case.shot > 1 else ''}"
+    axis.set_title(f"{data}, {case.about[0]}, {shots}", fontsize=10)
+    axis.set_xlabel("episodes")
+    axis.spines[["top", "right"]].set_visible(False)
 
 
 if __name__ == "__main__":

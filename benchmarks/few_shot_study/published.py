@@ -25,7 +25,7 @@ MEANS = {
     ("resnet18", 5, "proto-dr"): (0.99928, 0.99482, 1.00202, 0.99281),
 }
 #: The shares of checkpoints with con-alpha < 1, div-alpha > 1 and con-div < 1.
-PROPER = {
+SHARES = {
     ("conv4", 1, "proto-softmax"): (0.87, 0.63667, 0.96833),
     ("conv4", 1, "proto-dr"): (0.95667, 0.80833, 0.995),
     ("conv4", 5, "proto-softmax"): (0.815, 0.705, 0.92),

@@ -13,15 +13,15 @@ from grids.running import Place
 
 from samekind.data import Items
 
-#: Pixels of pictures as they are decoded: for crops of 84 pixels, and for the pretrained network.
-PIXELS, HOUSE_PIXELS, SEEN_AT = 128, 224, 84
+#: Pixels of pictures as they are decoded: for crops of 84 pixels, for others in proportion; and for the
+#: pretrained network.
+PIXELS, CROP, HOUSE_PIXELS = 128, 84, 224
 #: Pictures are asked about at 1.15 times the size, and the middle is cut out.
 ZOOM = 1.15
 #: Omniglot's pixels; the last so many alphabets of the background set choose the checkpoint.
 SIDE, VALIDATION_ALPHABETS = 28, 5
-#: A trial has so many pictures of every class, and pixels.
-QUICK_ITEMS, QUICK_PIXELS, QUICK_SEEN = 22, 48, 32
-QUICK_CLASSES, QUICK_CHARACTERS = 40, 30
+#: A trial has so many pictures of every class, and classes.
+QUICK_ITEMS, QUICK_CLASSES, QUICK_CHARACTERS = 22, 40, 30
 
 
 class Parts(NamedTuple):
@@ -33,42 +33,39 @@ class Parts(NamedTuple):
 
 
 def parts_of(experiment: Experiment, place: Place) -> Parts:
-    if experiment.data == "omniglot":
+    if not experiment.birds:
         return _characters(place)
-    return _birds(place, house=experiment.system == "house")
-
-
-def seen_at(place: Place) -> int:
-    """Pixels a side of a bird, as Conv4 and ResNet-18 see it."""
-    return QUICK_SEEN if place.quick else SEEN_AT
+    seen = None if experiment.system == "house" else experiment.setting(place.quick).pixels
+    return _birds(place, size=_size(experiment, place), seen=seen)
 
 
 def make_ready(experiments: list[Experiment], place: Place) -> None:
     """Decode the pictures that a run asks for."""
-    missing = [run for run in experiments if run.data == "birds" and not place.result_of(run).exists()]
-    for house in dict.fromkeys(run.system == "house" for run in missing):
-        decoded("birds", place, size=_size(place, house=house))
+    missing = [run for run in experiments if run.birds and not place.result_of(run).exists()]
+    for size in dict.fromkeys(_size(run, place) for run in missing):
+        decoded("birds", place, size=size)
 
 
-def _size(place: Place, *, house: bool) -> int:
-    return QUICK_PIXELS if place.quick else HOUSE_PIXELS if house else PIXELS
+def _size(experiment: Experiment, place: Place) -> int:
+    if experiment.system == "house" and not place.quick:
+        return HOUSE_PIXELS
+    return round(experiment.setting(place.quick).pixels * PIXELS / CROP)
 
 
 @cache
-def _birds(place: Place, *, house: bool) -> Parts:
+def _birds(place: Place, *, size: int, seen: int | None) -> Parts:
     """Classes in the order of their folders: even ones train, every fourth from 1 on validates, every fourth
-    from 3 on tests (Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019).
+    from 3 on tests (Chen et al., "A Closer Look at Few-shot Classification", ICLR 2019). The last two are cut
+    to what is ``seen``, or left as they are.
     """
-    items = decoded("birds", place, size=_size(place, house=house))
+    items = decoded("birds", place, size=size)
     names = sorted(items.classes)
     if place.quick:
         names = names[:QUICK_CLASSES]
         items = few(items, map(items.classes.index, names), count=QUICK_ITEMS)
     by_part = (names[::2], names[1::4], names[3::4])
-    train, validation, test = (items.only(some).to(torch.device(place.device)) for some in by_part)
-    if house:
-        return Parts(train, validation, test)
-    return Parts(train, *(_middle(some, seen_at(place)) for some in (validation, test)))
+    train, *others = (items.only(some).to(torch.device(place.device)) for some in by_part)
+    return Parts(train, *(some if seen is None else _middle(some, seen) for some in others))
 
 
 def _middle(items: Items, size: int) -> Items:

@@ -38,12 +38,12 @@ def mean_of(results: Results, variant: str, measure: str, kind: str, *, epoch: s
     return with_interval(list(results.values(variant, measure, kind, epoch=epoch).values()))
 
 
-def with_interval(values: Sequence[float]) -> str:
+def with_interval(values: Sequence[float], *, digits: int = 2) -> str:
     """The mean and half of its interval over seeds."""
     if len(values) < 2:
-        return f"{values[0]:.2f}" if values else ""
+        return f"{values[0]:.{digits}f}" if values else ""
     interval = student_interval(values)
-    return f"{interval.mean:.2f} ± {interval.half:.2f}"
+    return f"{interval.mean:.{digits}f} ± {interval.half:.{digits}f}"
 
 
 def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -25,13 +25,13 @@ def about(space: MetricSpace, sets: Sets, *, device: str) -> dict[str, Any]:
     space = space.to(device)
     known = embed(space, sets.test.inputs)
     names = [sets.test.classes[label] for label in sets.test.labels.tolist()]
-    predicted = space.classify(known.to(device)).classes
-    right = [one == other for one, other in zip(names, predicted, strict=True)]
+    named_by = _named_rightly(space, known.to(device), names)
     items = asked(sets)
     z = embed(space, items.inputs)
     by_kind = {kind: of_pairs_and_neighbours(space, z, items, kind) for kind in space.kinds}
     result: dict[str, Any] = {
-        "accuracy": sum(right) / len(right),
+        "accuracy": named_by["discriminant" if space.discriminant is not None else "score"],
+        "named by": named_by,
         "Recall@1": by_kind[space.kind_for("neighbours")]["Recall@1"],
         "EER": by_kind[space.kind_for("pairs")]["EER"],
         "by kind": by_kind,
@@ -45,6 +45,19 @@ def about(space: MetricSpace, sets: Sets, *, device: str) -> dict[str, Any]:
         )
         result["beside known"] = {row.measure: row.value for row in rows}
     return result
+
+
+def _named_rightly(space: MetricSpace, z: Tensor, names: list[str]) -> dict[str, float]:
+    """The share of embeddings (n, d) that the space names rightly: by its discriminant, if it has one, and by
+    the score alone.
+    """
+    own, shares = space.discriminant, {}
+    for way in ("score",) if own is None else ("score", "discriminant"):
+        space.discriminant = own if way == "discriminant" else None
+        answers = space.classify(z).classes
+        shares[way] = sum(one == other for one, other in zip(names, answers, strict=True)) / len(names)
+    space.discriminant = own
+    return shares
 
 
 def _by_gallery(space: MetricSpace, z: Tensor, items: Items) -> dict[str, float]:

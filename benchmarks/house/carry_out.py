@@ -24,8 +24,9 @@ from samekind.storage import write_text
 from samekind.training import Part, Run
 from samekind.training.compatible import is_network
 
-#: The time for a ladder: it bounds the folds for which the encoder is trained.
-MINUTES = 5.0
+#: The time for a ladder, which bounds the folds that the encoder is trained for; on a CPU it has to be enough
+#: for one of them.
+MINUTES, CPU_MINUTES = 5.0, 40.0
 #: The kept space is compressed to so many numbers as well.
 NUMBERS = 64
 #: Three pretrained networks, EfficientNet-Lite0, 1 and 2, and what the tables call them.
@@ -85,11 +86,18 @@ def side_by_side(run: Run) -> Run:
 
 
 def by_house(
-    experiment: Experiment, sets: Sets, place: Place, *, run: Run | None = None, minutes: float = MINUTES
+    experiment: Experiment,
+    sets: Sets,
+    place: Place,
+    *,
+    run: Run | None = None,
+    minutes: float | None = None,
 ) -> dict[str, Any]:
     """The ladder: what each rung gave on validation classes, and what its space says about the test items.
     Without ``run`` it is the house recipe's own.
     """
+    if minutes is None:
+        minutes = CPU_MINUTES if place.device == "cpu" else MINUTES
     folder = place.work / experiment.name
     if place.quick:
         run = (run or house(sets.train)).override(["epochs=2"])

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple, get_args
 
-Data = Literal["birds", "plankton", "characters", "fashion", "digits", "wine", "cancer"]
+Data = Literal["birds", "plankton", "characters", "fashion", "fashion-cut", "digits", "wine", "cancer"]
 DATA: tuple[Data, ...] = get_args(Data)
 #: The house recipe; the same untrained with three networks side by side; scikit-learn on the first rung's
 #: embeddings; pytorch-metric-learning's own trainer, with the settings of its example, and with those of the

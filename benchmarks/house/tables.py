@@ -3,19 +3,24 @@
 from collections.abc import Callable
 from typing import Any
 
+from forms import forms_table
 from grid import DATA
 from grids.results import Results
 from grids.tables import markdown, with_interval
+from kept import kept_table, value_of
 
 NAMES = {
     "birds": "Birds (CUB-200-2011, a hundred classes unseen)",
     "plankton": "Plankton (half of the classes unseen)",
     "characters": "Drawn characters (Omniglot, 40% of the alphabets unseen)",
     "fashion": "Fashion-MNIST (two classes unseen)",
+    "fashion-cut": "Fashion-MNIST, 1,000 pictures a class (two classes unseen)",
     "digits": "Digits (scikit-learn, three classes unseen)",
     "wine": "Wine (scikit-learn, no class unseen)",
     "cancer": "Breast cancer (scikit-learn, no class unseen)",
 }
+#: The same without what is in brackets.
+SHORT = {data: name.partition(" (")[0] for data, name in NAMES.items()}
 HEADING = ("system", "seeds", "Recall@1, validation", "accuracy", "Recall@1", "EER")
 HEADING += ("EER, gallery as cohort", "5-shot beside known", "s")
 #: Systems of the grid beside the house recipe; the last three are what a user would do instead.
@@ -25,8 +30,12 @@ Read = Callable[[dict[str, Any]], float | None]
 
 
 def tables(results: Results) -> str:
-    """A table for each set of data: the rungs of the ladder, then what a user would do instead."""
-    parts = [_table(results, data) for data in DATA]
+    """The kept rung against the first; a table for each set of data, with the rungs of the ladder and what a
+    user would do instead; and the forms of similarity against the cosine.
+    """
+    runs = {data: contents for data in DATA if (contents := _contents(results, f"{data}-house"))}
+    parts = [kept_table(runs, SHORT.__getitem__), *(_table(results, data) for data in DATA)]
+    parts.append(forms_table(runs, SHORT.__getitem__))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -67,15 +76,11 @@ def _row(name: str, contents: list[dict[str, Any]], *, marked: bool = False) -> 
         _shares(systems, lambda system: system.get("Recall@1")),
         _shares(systems, lambda system: system.get("EER")),
         _shares(systems, lambda system: system.get("gallery as cohort", {}).get("EER")),
-        _shares(systems, _harmonic),
+        with_interval(
+            [v for system in systems if (v := value_of(system, "5-shot beside known")) is not None]
+        ),
         _seconds(systems),
     ]
-
-
-def _harmonic(system: dict[str, Any]) -> float | None:
-    """The harmonic mean of known and new items named rightly."""
-    values = [value for name, value in system.get("beside known", {}).items() if "harmonic" in name]
-    return values[0] if values else None
 
 
 def _shares(systems: list[dict[str, Any]], read: Read) -> str:

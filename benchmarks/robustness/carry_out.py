@@ -27,9 +27,6 @@ from samekind.storage import write_text
 
 #: Pictures that are attacked in a trial, and pictures of a trial in all.
 QUICK, FEW = 20, 600
-STEPS, RESTARTS, QUERIES = 50, 5, 500
-#: On sets that a CPU can do there is less of everything.
-SMALL, SMALL_STEPS, SMALL_RESTARTS, SMALL_QUERIES = ("mnist-cut", "digits"), 40, 1, 100
 #: Training items that are compared with each other, and draws of noise for each item.
 POINTS, DRAWS = 2000, 1000
 
@@ -67,19 +64,20 @@ def sound(queries: int) -> Maker:
 
 def settings_of(data: str) -> Iterator[tuple[str, Maker, int, int, Objective, bool]]:
     """Each attack: its name, the attack, steps, restarts, what it raises, and whether it is checked."""
-    pictures, small = DATA[data], data in SMALL
-    if not small:
+    pictures = DATA[data]
+    if not pictures.brief:
         yield "FGSM as published", lambda region, _, __: FGSM(region), 1, 1, of_probabilities, True
-    for steps in pictures.published[:1] if small else pictures.published:
-        yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities, not small
+    published = pictures.published[:1] if pictures.brief else pictures.published
+    for steps in published:
+        yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities, not pictures.brief
     last = pictures.published[-1]
-    if not small:
+    if not pictures.brief:
         yield f"PGD-{last}, the same on logits", slow_pgd, last, 1, cross_entropy, True
     yield "FGSM", lambda region, _, __: FGSM(region), 1, 1, cross_entropy, False
-    for steps in pictures.published[:1] if small else pictures.published:
+    for steps in published:
         yield f"PGD-{steps}", usual_pgd(pictures.step), steps, 1, cross_entropy, False
-    size = (SMALL_STEPS, SMALL_RESTARTS, SMALL_QUERIES) if small else (STEPS, RESTARTS, QUERIES)
-    yield "sound", sound(size[2]), size[0], size[1], cross_entropy, True
+    steps, restarts, queries = pictures.sound
+    yield "sound", sound(queries), steps, restarts, cross_entropy, True
 
 
 def carry_out(experiment: Experiment, place: Place) -> str:
@@ -141,8 +139,9 @@ def attacked(space: Any, items: Items, experiment: Experiment, head: Any, place:
 
 def asked(space: Any, items: Items, experiment: Experiment, place: Place) -> dict[str, Any]:
     """The EER of a verifier and Recall@1, before and after an attack."""
-    steps = SMALL_STEPS // 2 if experiment.data in SMALL else STEPS
-    strength = Strength((DATA[experiment.data].epsilon,), steps, 1, experiment.seed)
+    pictures = DATA[experiment.data]
+    steps = pictures.sound[0] // 2 if pictures.on_cpu else pictures.sound[0]
+    strength = Strength((pictures.epsilon,), steps, 1, experiment.seed)
     subject, _, _ = subject_of(space, items, strength, name="test", most=_most(experiment, place))
     pairs = pair_curve(subject, space.kind_for("pairs"))
     neighbours = neighbour_curve(subject, space.kind_for("neighbours"))
@@ -167,8 +166,9 @@ def represented(space: Any, sets: Sets, place: Place) -> dict[str, Any]:
 
 def certified(space: Any, items: Items, experiment: Experiment, place: Place) -> dict[str, Any]:
     """The certified accuracy of the dense layer, smoothed."""
-    small = place.quick or experiment.data in SMALL
-    smoothing = Smoothing(DATA[experiment.data].sigma, DRAWS // 5 if small else DRAWS, seed=experiment.seed)
+    pictures = DATA[experiment.data]
+    small = place.quick or pictures.on_cpu
+    smoothing = Smoothing(pictures.sigma, DRAWS // 5 if small else DRAWS, seed=experiment.seed)
     most = min(_most(experiment, place), 60 if small else 500)
     return certify(space, items, smoothing, head="auxiliary", most=most).to_json()
 

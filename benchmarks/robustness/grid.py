@@ -10,6 +10,8 @@ from samekind.recipes import prototypical
 from samekind.training import Batches, Defence, Optimiser, Part, Run, Schedule
 
 SEEDS = 3
+#: Steps, restarts and queries of a sound attack where a CPU must do it for many models.
+BRIEF = (40, 1, 100)
 
 
 class Pictures(NamedTuple):
@@ -17,6 +19,8 @@ class Pictures(NamedTuple):
 
     ``published`` are the steps of the published PGD, ``step`` the size of a sound one. Of the pictures every
     ``every``-th is taken, ``most`` test pictures are attacked, ``sigma`` is the noise of a smoothed space.
+    ``sound`` are the steps, restarts and queries of the sound attack. ``brief`` leaves out attacks that only
+    the table of the undefended models has.
     """
 
     folder: str
@@ -28,13 +32,23 @@ class Pictures(NamedTuple):
     sigma: float
     every: int = 1
     most: int = 1000
+    sound: tuple[int, int, int] = (50, 5, 500)
+    brief: bool = False
+
+    @property
+    def on_cpu(self) -> bool:
+        """Whether it is cut down to what a CPU can do."""
+        return self.most < 1000
 
 
 DATA = {
     "cifar10": Pictures("cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25),
     "mnist": Pictures("mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25),
-    "mnist-cut": Pictures("mnist", 0.1, 0.01, (40, 100), 8, 5, 0.25, every=30, most=100),
-    "digits": Pictures("", 0.2, 0.02, (40, 100), 8, 5, 0.25, most=100),
+    "cifar10-narrow": Pictures(
+        "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=400, sound=(50, 2, 200)
+    ),
+    "mnist-cut": Pictures("mnist", 0.1, 0.01, (40, 100), 8, 5, 0.25, 30, 100, BRIEF, brief=True),
+    "digits": Pictures("", 0.2, 0.02, (40, 100), 8, 5, 0.25, 1, 100, BRIEF, brief=True),
 }
 
 AT = Defence("all")
@@ -54,6 +68,7 @@ DEFENCES: dict[str, Defence | None] = {
 #: What is run of each set of pictures.
 WANTED = {
     "cifar10": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1", "noise"),
+    "cifar10-narrow": ("none",),
     "mnist": ("none", "all", "trades", "noise"),
     "mnist-cut": ("none", "all", "trades"),
     "digits": ("none", "all", "trades", "logit-pairing", "triplet", "l2-0.5", "l2-1", "noise"),
@@ -101,8 +116,9 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     run = replace(
         prototypical(items), epochs=pictures.epochs, seed=experiment.seed, schedule=Schedule("cosine")
     )
-    if experiment.data == "cifar10":
-        run = _on_cifar(run, quick)
+    if pictures.folder == "cifar10":
+        network = Part("WideResNet", {"depth": 16, "width": 1}) if pictures.on_cpu else Part("PreActResNet18")
+        run = _on_cifar(run, Part("Conv4", {"dimension": 64}) if quick else network)
     elif experiment.data in ("mnist-cut", "digits"):  # few items: few steps
         run = replace(run, optimiser=Optimiser("Adam", rate=2e-3), batches=Batches("Shuffled", {"size": 32}))
     if experiment.defence == "noise":
@@ -114,13 +130,10 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     return replace(run, epochs=1) if quick else run
 
 
-def _on_cifar(run: Run, quick: bool) -> Run:
-    if quick:
-        small = replace(run.space, encoder=Part("Conv4", {"dimension": 64}), standardise="channels")
-        return replace(run, space=small)
+def _on_cifar(run: Run, network: Part) -> Run:
     return replace(
         run,
-        space=replace(run.space, encoder=Part("PreActResNet18"), standardise="channels"),
+        space=replace(run.space, encoder=network, standardise="channels"),
         batches=Batches("Shuffled", {"size": 256}),
         augment=(Part("Flip"), Part("PadAndCrop", {"padding": 4})),
         optimiser=Optimiser("SGD", rate=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4),

@@ -7,13 +7,13 @@ from typing import Any
 import torch
 from about import chosen_plda, of_trials, scores_by
 from frozen import frozen_measures, ladder_measures, room_measures
-from grid import FROZEN, FROZEN_ROOMS, LADDERS, UNTRAINED, Experiment
+from further import further_measures
+from grid import FROZEN, FROZEN_ROOMS, FURTHER, LADDERS, UNTRAINED, Experiment
 from grids.running import Place, not_now
-from sets import JOINED, Parts, joined, parts_of
+from sets import CHOOSING, FEW_CHOOSING, JOINED, Parts, joined, parts_of
 from systems import run_of
-from torch import Tensor
 
-from samekind.data import Items, draw
+from samekind.data import draw
 from samekind.evaluation import validation
 from samekind.inference import embed
 from samekind.similarities.adaptation import adapted, averaged
@@ -22,16 +22,13 @@ from samekind.space import MetricSpace
 from samekind.storage import write_text
 from samekind.training import Run, build_space, train
 
-#: Validation items that choose the epoch: all pairs of them are scored after each.
-CHOOSING = 600
-
 
 def carry_out(experiment: Experiment, place: Place) -> str:
     """Carry out the run, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS):
-        return _frozen(experiment, place)
+    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS, FURTHER):
+        return _published(experiment, place)
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
     began = time.perf_counter()
@@ -55,14 +52,20 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     return _written(experiment, place, content)
 
 
-def _frozen(experiment: Experiment, place: Place) -> str:
-    """A published network as it came; there is nothing to do where its embeddings are missing."""
+def _published(experiment: Experiment, place: Place) -> str:
+    """A published network, as it came or trained further from its maps; there is nothing to do where its
+    embeddings or maps are missing.
+    """
     network = experiment.system.removeprefix("rooms-").removeprefix("ladder-")
-    if not (place.data / f"{network}-1-clean.npz").exists():
-        return "has no embeddings"
+    needed = "maps" if experiment.system == FURTHER else network
+    if not (place.data / f"{needed}-1-clean.npz").exists():
+        return f"has no {'maps' if experiment.system == FURTHER else 'embeddings'}"
     began = time.perf_counter()
     ladders: dict[str, Any] | None = None
-    if experiment.system in LADDERS:
+    run: Run | None = None
+    if experiment.system == FURTHER:
+        measures, ladders, run = further_measures(experiment, place)
+    elif experiment.system in LADDERS:
         measures, ladders = ladder_measures(experiment, place, network)
     else:
         about = room_measures if experiment.system in FROZEN_ROOMS else frozen_measures
@@ -70,7 +73,7 @@ def _frozen(experiment: Experiment, place: Place) -> str:
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
-        "run": None,
+        "run": None if run is None else run.to_dict(),
         "measures": measures,
         "ladders": ladders,
         "seconds": {"evaluation": time.perf_counter() - began},
@@ -95,7 +98,7 @@ def _space(experiment: Experiment, run: Run, parts: Parts, place: Place) -> Metr
         torch.manual_seed(run.seed)
         return build_space(run, parts.train).eval()
     folder = place.work / ("trials" if place.quick else "runs") / experiment.name
-    few = draw(parts.validation, most=CHOOSING, seed=0)
+    few = draw(parts.validation, most=FEW_CHOOSING if experiment.is_small else CHOOSING, seed=0)
     validate = validation(few, run.validate, watch=run.watch)
     return train(run, parts.train, folder=folder, validate=validate, device=place.device)
 
@@ -110,14 +113,16 @@ def _measured(space: MetricSpace, parts: Parts, *, trained: bool) -> dict[str, d
     kinds = space.kinds if trained else ("cosine",)
     single = draw(parts.validation, most=CHOOSING, seed=0)
     several = joined(single)
+    calibrations = [(embed(space, items.inputs), items.labels) for items in (single, several)]
     measured: dict[str, dict[str, dict[str, float]]] = {}
     for condition, items in parts.test.items():
         measured[condition] = {}
-        calibration = several if condition.startswith(str(JOINED)) else single
+        asked = embed(space, items.inputs), items.labels
+        calibration = calibrations[condition.startswith(str(JOINED))]
         for name in (*kinds, *models):
             by: Any = models.get(name, name)
-            fitted, asked = (_trials(space, some, by) for some in (calibration, items))
-            measured[condition][name] = of_trials(*asked, fitted=fitted)
+            fitted, trials = (scores_by(space, *some, by) for some in (calibration, asked))
+            measured[condition][name] = of_trials(*trials, fitted=fitted)
     return measured
 
 
@@ -127,7 +132,3 @@ def _brought(space: MetricSpace, plda: TwoCovariance, parts: Parts) -> dict[str,
         return {}
     z = embed(space, parts.new.inputs)
     return {"PLDA, averaged": averaged(plda, z, parts.new.labels), "PLDA, adapted": adapted(plda, z)}
-
-
-def _trials(space: MetricSpace, items: Items, by: Any) -> tuple[Tensor, Tensor]:
-    return scores_by(space, embed(space, items.inputs), items.labels, by)

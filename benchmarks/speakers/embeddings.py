@@ -3,13 +3,15 @@
     python benchmarks/speakers/embeddings.py --data DIR --out EMBEDDINGS --network resnet34 --weights FILE
 
 DIR holds speakers60.zip and noise.zip; docs/sounds.md says where the weights are. Writes one .npz for each
-condition: single digits and five joined, clean and with noise. What is there is not computed again.
+condition: single digits and five joined, clean and with noise. What is there is not computed again. With
+``--maps`` they hold what the first layers of CAM++ give, in 16 bits, for training its last ones.
 """
 
 import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -20,46 +22,50 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids'
 
 import numpy as np
 import torch
+from last_layers import first_maps
 from prepare import NOISES, speakers, unpack_noise, with_noise
-from sets import JOINED, UTTERANCES, few, joined
-from torch import Tensor, nn
+from sets import JOINED, UTTERANCES, few_places, joined
+from torch import Tensor
 
-from samekind.acoustics import lengths_of
+from samekind.acoustics import lengths_of, padded
 from samekind.data import Items, scaled
 from samekind.encoders import SpeakerNetwork
+from samekind.inference import write_sounds
 
 #: Sounds that are embedded together: of about the same length, so that little is padding.
 AT_ONCE = 16
 CONDITIONS = ("1-clean", f"{JOINED}-clean", "1-noise", f"{JOINED}-noise")
 
 
-def embeddings(encoder: nn.Module, inputs: Tensor) -> Tensor:
-    """Of sounds in memory, in their order."""
-    lengths, order = lengths_of(inputs), lengths_of(inputs).argsort()
-    outputs = []
+def in_order(network: Callable[[Tensor], Tensor], inputs: Tensor) -> list[Tensor]:
+    """What a network gives for each sound in memory. The longest come first: what they took is used again."""
+    lengths = lengths_of(inputs)
+    order = lengths.argsort(descending=True)
+    outputs: list[Tensor] = []
     with torch.inference_mode():
         for places in order.split(AT_ONCE):
             longest = int(lengths[places].max())
-            outputs.append(encoder(scaled(inputs[places, :, :longest])))
-    return torch.cat(outputs)[order.argsort()]
+            outputs += network(scaled(inputs[places, :, :longest]))
+    return [outputs[place] for place in order.argsort().tolist()]
 
 
 @cache
-def spoken(data: Path, sound: str) -> Items:
-    """All utterances, clean or with noise."""
+def spoken(data: Path, sound: str, utterances: int) -> Items:
+    """So many utterances of each speaker, clean or with noise; no others are held."""
     items = speakers(data / "speakers60.zip")
-    items = replace(items, inputs=items.inputs[:], source=None)  # decoded once
+    places = few_places(items, utterances)
     if sound == "clean":
-        return items
+        chosen = items.take(places)
+        return replace(chosen, inputs=chosen.inputs[:], source=None)
     with TemporaryDirectory() as folder:
         unpack_noise(data / "noise.zip", "test", Path(folder))
-        return with_noise(items, folder, seed=NOISES["test"])
+        return with_noise(items, folder, seed=NOISES["test"], places=places)
 
 
 def sounds_of(data: Path, condition: str, utterances: int) -> Items:
     """The sounds of a condition, made of so many utterances of each speaker."""
     count, _, sound = condition.partition("-")
-    items = few(spoken(data, sound), utterances)
+    items = spoken(data, sound, utterances)
     return joined(items) if int(count) > 1 else items
 
 
@@ -71,19 +77,26 @@ def main() -> None:
     parser.add_argument("--weights", required=True)
     parser.add_argument("--conditions", nargs="+", default=CONDITIONS, choices=CONDITIONS)
     parser.add_argument("--utterances", type=int, default=UTTERANCES, help="of each speaker")
+    parser.add_argument("--maps", action="store_true", help="of CAM++: what its first layers give")
     given = parser.parse_args()
+    if given.maps and given.network != "cam++":
+        parser.error("--maps is for --network cam++")
     torch.set_num_threads(1)
     given.out.mkdir(parents=True, exist_ok=True)
     encoder = SpeakerNetwork(network=given.network, weights=given.weights, freeze="features").eval()
     for condition in given.conditions:
-        path = given.out / f"{given.network}-{condition}.npz"
+        path = given.out / f"{'maps' if given.maps else given.network}-{condition}.npz"
         if path.exists():
             continue
         items, began = sounds_of(given.data, condition, given.utterances), time.process_time()
-        z = embeddings(encoder, torch.as_tensor(items.inputs[:]))
-        seconds = time.process_time() - began
-        times = int(lengths_of(items.inputs[:]).sum()) / encoder.rate / seconds
-        np.savez(path, embeddings=z.numpy(), labels=items.labels.numpy(), classes=np.array(items.classes))
+        sounds = torch.as_tensor(items.inputs[:])
+        if given.maps:
+            maps = in_order(lambda x: first_maps(encoder.module, encoder.prepared(x)), sounds)
+            write_sounds(path, replace(items, inputs=padded(maps)))
+        else:
+            z = torch.stack(in_order(encoder, sounds))
+            np.savez(path, embeddings=z.numpy(), labels=items.labels.numpy(), classes=np.array(items.classes))
+        times = int(lengths_of(sounds).sum()) / encoder.rate / (time.process_time() - began)
         print(f"{path.name}: {len(items):,} sounds, {times:.1f} x real time", flush=True)
 
 

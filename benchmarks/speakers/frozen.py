@@ -5,7 +5,7 @@ the cohort, PLDA, and the ladder of the house recipe on the embeddings.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +35,8 @@ LENGTHS = ("1 digit", "5 digits")
 FEW_RANKS = (3, 5, 8)
 
 Scores = Callable[[Items], Trials]
+#: The embeddings of a condition, of some speakers or of all; None where there are none.
+Opened = Callable[[str, Sequence[str] | None], Items | None]
 
 
 class Parts(NamedTuple):
@@ -47,9 +49,13 @@ class Parts(NamedTuple):
 
 def frozen_measures(experiment: Experiment, place: Place, network: str) -> dict[str, Any]:
     """The measures of every condition and score that has nothing random."""
+    return fixed_measures(_by_length(experiment, place, network))
+
+
+def fixed_measures(by_length: dict[str, Parts]) -> dict[str, Any]:
+    """The same, of embeddings by the length of sounds."""
     measures: dict[str, Any] = {}
-    for length in LENGTHS:
-        parts = _parts(experiment, place, network, length)
+    for parts in by_length.values():
         measures |= _of_conditions(parts, _fixed(parts))
     return measures
 
@@ -58,10 +64,16 @@ def ladder_measures(
     experiment: Experiment, place: Place, network: str
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The measures of every condition and rung, and what the ladder kept for each length of sounds."""
+    return rung_measures(experiment, place, _by_length(experiment, place, network))
+
+
+def rung_measures(
+    experiment: Experiment, place: Place, by_length: dict[str, Parts]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The same, of embeddings by the length of sounds."""
     measures: dict[str, Any] = {}
     ladders: dict[str, Any] = {}
-    for length in LENGTHS:
-        parts = _parts(experiment, place, network, length)
+    for length, parts in by_length.items():
         scores, ladders[length] = _ladder(experiment, parts, place)
         measures |= _of_conditions(parts, scores)
     return measures, ladders
@@ -103,21 +115,30 @@ def room_measures(experiment: Experiment, place: Place, network: str) -> dict[st
     return measures
 
 
-def _parts(experiment: Experiment, place: Place, network: str, length: str) -> Parts:
+def _by_length(experiment: Experiment, place: Place, network: str) -> dict[str, Parts]:
+    def opened(condition: str, names: Sequence[str] | None) -> Items | None:
+        path = place.data / f"{network}-{condition}.npz"
+        return _opened(path, place.quick, names) if path.exists() else None
+
+    return {length: parts_of_fold(experiment.fold, length, opened) for length in LENGTHS}
+
+
+def parts_of_fold(fold: int, length: str, opened: Opened) -> Parts:
     """No speaker is in two parts; folds are those of the networks that are trained here."""
     number = length.split()[0]
-    clean = _opened(place.data / f"{network}-{number}-clean.npz", place.quick)
+    clean = opened(f"{number}-clean", None)
+    assert clean is not None
     dealt = dealt_speakers(list(clean.classes))
-    test, validation = (dealt[fold % FOLDS :: FOLDS] for fold in (experiment.fold, experiment.fold + 1))
+    test, validation = (dealt[place % FOLDS :: FOLDS] for place in (fold, fold + 1))
     train = clean.only([name for name in dealt if name not in {*test, *validation}])
     tested = {f"{length}, clean": clean.only(test)}
-    noisy = place.data / f"{network}-{number}-noise.npz"
-    if noisy.exists():
-        tested[f"{length}, noise"] = _opened(noisy, place.quick).only(test)
+    noisy = opened(f"{number}-noise", test)
+    if noisy is not None:
+        tested[f"{length}, noise"] = noisy
     return Parts(train, clean.only(validation), tested)
 
 
-def _opened(path: Path, quick: bool) -> Items:
+def _opened(path: Path, quick: bool, names: Sequence[str] | None = None) -> Items:
     stored = np.load(path)
     items = Items(
         torch.from_numpy(stored["embeddings"]),
@@ -125,7 +146,8 @@ def _opened(path: Path, quick: bool) -> Items:
         tuple(stored["classes"].tolist()),
         path.stem,
     )
-    return items if not quick else items.take(torch.arange(0, len(items), 3))
+    items = items if not quick else items.take(torch.arange(0, len(items), 3))
+    return items if names is None else items.only(names)
 
 
 def _fixed(parts: Parts) -> dict[str, Scores]:

@@ -9,7 +9,9 @@ UNTRAINED = ("random", "statistics")
 TRAINED = ("speaker", "speaker-alone", "triplet", "speaker-prototypical", "speaker-noisy")
 #: The systems with a narrow network, trained on a quarter of the utterances: what a processor can do.
 SMALL = "small-"
-NARROW = tuple(f"{SMALL}{system}" for system in ("random", "speaker", "speaker-alone", "triplet"))
+NARROW = tuple(
+    f"{SMALL}{system}" for system in ("random", "speaker", "speaker-alone", "triplet", "speaker-noisy")
+)
 #: Published networks as they came; their embeddings were computed before.
 FROZEN = ("ecapa", "cam++", "resnet34")
 #: The ladder of the house recipe on their embeddings, which has something random.
@@ -18,6 +20,8 @@ LADDERS = tuple(f"ladder-{network}" for network in FROZEN)
 FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
 #: Two of them trained further: on their own features, from the file of their weights.
 TUNED = {"tuned-ecapa": "embedding_model.ckpt", "tuned-cam++": "campplus_cn_en_common.pt"}
+#: The last layers of CAM++ trained further, on what the first layers give: what a processor can do.
+FURTHER = "further-cam++"
 #: Trained on the speakers of one room, tested in another: half of its speakers are for adaptation.
 ROOMS, HALVES = "rooms", 2
 
@@ -57,7 +61,7 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     runs = [
         Experiment(system, fold, seed)
         for seed in range(seeds)
-        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW)
+        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW, FURTHER)
         for fold in range(FOLDS)
     ]
     rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]

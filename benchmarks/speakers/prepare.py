@@ -16,8 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import torch
+from torch import Tensor
 
-from samekind.acoustics import as_samples
+from samekind.acoustics import as_samples, padded
 from samekind.augmentations import Noise
 from samekind.data import Items, open_data, scaled
 from samekind.encoders import FrontEnd, SpeakerNetwork, XVector
@@ -28,6 +29,8 @@ from samekind.inference import sound_features, write_sounds
 SPELT = {"vr-romm": "vr-room"}
 #: The parts of the noise, and the seed of each.
 NOISES = {"train": 0, "test": 1}
+#: Sounds that get their noise together: another number draws other noise.
+AT_ONCE = 500
 
 
 def prepare(data: Path, out: Path, network: Name | None = None) -> None:
@@ -76,17 +79,20 @@ def unpack_noise(archive: Path, part: str, folder: Path) -> None:
         opened.extractall(folder, [name for name in clips if Path(name).parent.name in wanted])
 
 
-def with_noise(items: Items, folder: str, *, seed: int) -> Items:
-    """Every sound with noise, at a signal-to-noise ratio of 15, 10, 5 or 0 dB."""
+def with_noise(items: Items, folder: str, *, seed: int, places: Tensor | None = None) -> Items:
+    """Every sound with noise, at a signal-to-noise ratio of 15, 10, 5 or 0 dB; with ``places`` only those,
+    with the noise that they have among all. No more is held than is asked for, and a batch.
+    """
     noise, generator = Noise(folder=folder, probability=1.0), torch.Generator().manual_seed(seed)
-    batches = []
-    for start in range(0, len(items), 500):
-        batches += list(as_samples(noise(scaled(items.inputs[start : start + 500]), generator=generator)))
-    longest = max(sound.shape[-1] for sound in batches)
-    inputs = torch.stack(
-        [torch.nn.functional.pad(sound, (0, longest - sound.shape[-1]), value=-32768) for sound in batches]
-    )
-    return replace(items, inputs=inputs, source=None)
+    wanted = torch.ones(len(items), dtype=torch.bool)
+    if places is not None:
+        wanted = torch.zeros_like(wanted).index_fill(0, places, True)
+    sounds: list[Tensor] = []
+    for start in range(0, len(items), AT_ONCE):
+        batch = slice(start, start + AT_ONCE)
+        noisy = noise(scaled(items.inputs[batch]), generator=generator)
+        sounds += as_samples(noisy[wanted[batch]])
+    return replace(items.take(wanted.nonzero().flatten()), inputs=padded(sounds), source=None)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ from samekind.data import Items, open_data
 JOINED, JOINING = 5, 0
 #: So many utterances of each speaker are tested, of 200.
 UTTERANCES = 50
+#: Validation items that choose the epoch, all pairs of which are scored after each; of a small system fewer.
+CHOOSING, FEW_CHOOSING = 600, 300
 #: A trial has so many utterances of each speaker.
 QUICK_ITEMS = 20
 #: The room of the training, and the one that is tested.
@@ -44,8 +46,9 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
     train = clean.only([name for name in dealt if name not in {*test, *validation}])
     if experiment.is_small:
         train = few(train, UTTERANCES)
-    if experiment.system == "speaker-noisy":
-        train = _both(train, _items(place, "noisy-train").only(train.classes))
+    if experiment.base == "speaker-noisy":
+        noisy = _items(place, "noisy-train").only(train.classes)
+        train = _both(train, few(noisy, UTTERANCES) if experiment.is_small else noisy)
     spoken = {"clean": clean.only(test), "noise": _items(place, f"{prefix}noisy-test").only(test)}
     spoken = {sound: few(items, UTTERANCES) for sound, items in spoken.items()}
     return Parts(train, clean.only(validation), _conditions(spoken))
@@ -100,8 +103,13 @@ def joined(items: Items, count: int = JOINED) -> Items:
 
 def few(items: Items, count: int) -> Items:
     """The first utterances of each speaker, in an order drawn once."""
+    return items.take(few_places(items, count))
+
+
+def few_places(items: Items, count: int) -> Tensor:
+    """Where they are."""
     members = [_shuffled_members(items, label)[:count] for label in range(len(items.classes))]
-    return items.take(torch.cat(members).sort().values)
+    return torch.cat(members).sort().values
 
 
 def _shuffled_members(items: Items, label: int) -> Tensor:

@@ -19,7 +19,7 @@ TUNED_EPOCHS, TUNED_RATE = 10, 1e-4
 #: Digits are short: up to a second of each.
 CHUNK = Part("RandomChunk", {"seconds": 1.0, "least": 0.5})
 #: Of the small systems: passes over a quarter of the utterances, steps of the warm-up, and widths.
-SMALL_EPOCHS, SMALL_WARMUP = 20, 100
+SMALL_EPOCHS, SMALL_WARMUP = 12, 60
 NARROW = ("width=48", "last_width=128", "dimension=64")
 NARROW_PAIRS = ("space.similarity.hidden=64", "space.similarity.depth=2")
 #: Frames of a sound at least, and what is drawn of it: a digit has about fifty.
@@ -35,8 +35,8 @@ def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
         return _tuned(experiment, items, place)
     speaker = RECIPES["speaker"](items)
     run = _base(experiment.base, items, speaker)
-    epochs = EPOCHS // 2 if experiment.base == "speaker-noisy" else EPOCHS
-    epochs = SMALL_EPOCHS if experiment.is_small else epochs
+    epochs = SMALL_EPOCHS if experiment.is_small else EPOCHS
+    epochs = epochs // 2 if experiment.base == "speaker-noisy" else epochs
     changes = tuple(part for part in run.augment if part.name != CHUNK.name)
     run = replace(
         run,

@@ -3,7 +3,20 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from grid import FOLDS, FROZEN, FROZEN_ROOMS, HALVES, LADDERS, NARROW, ROOMS, TRAINED, TUNED, UNTRAINED
+from differences import Comparison, differences, of_further, of_narrow, of_networks
+from grid import (
+    FOLDS,
+    FROZEN,
+    FROZEN_ROOMS,
+    FURTHER,
+    HALVES,
+    LADDERS,
+    NARROW,
+    ROOMS,
+    TRAINED,
+    TUNED,
+    UNTRAINED,
+)
 from grids.results import Results
 from grids.tables import markdown, with_interval
 
@@ -26,7 +39,9 @@ KINDS |= {
 KINDS |= {"PLDA, of the new room": "PLDA of the new room's speakers alone"}
 #: Networks in words.
 NAMES = {"ecapa": "ECAPA-TDNN", "cam++": "CAM++", "resnet34": "ResNet-34"}
-NAMES |= {f"ladder-{network}": name for network, name in NAMES.items()}
+NETWORKS = dict(NAMES)
+NAMES |= {FURTHER: "CAM++, last layers trained"}
+NAMES |= {f"ladder-{network}": name for network, name in NETWORKS.items()}
 #: Each network, and then the ladder on its embeddings.
 PUBLISHED = tuple(system for pair in zip(FROZEN, LADDERS, strict=True) for system in pair)
 #: The triplet baseline has no learned similarity: its own score is a distance on the sphere.
@@ -44,17 +59,30 @@ def tables(results: Results) -> str:
     intervals = (
         "EER in per cent: the mean over the folds, with 95% intervals over seeds where there are several"
     )
+    paired = "Differences of the EER in points, the first less the second, paired over folds; minus is better"
     parts = [
         f"### Published networks as they came\n\n{intervals}.\n\n{_errors(results, PUBLISHED)}",
-        f"What the ladder kept: {_kept(results)}.",
+        f"What the ladder kept: {_kept(results.of(_variants(LADDERS)))}.",
+        f"{paired}:\n\n{_differences(results, of_networks(NETWORKS))}",
         f"The costs of the same trials, clean:\n\n{_costs(results, PUBLISHED)}",
+        f"### The last layers of CAM++ trained further\n\n{intervals}.\n\n{_errors(results, (FURTHER,))}",
+        f"{paired}:\n\n{_differences(results, of_further())}",
         f"### A narrow x-vector network, trained here\n\n{intervals}.\n\n{_errors(results, NARROW)}",
-        "### The systems of the papers at their size, and published networks trained further\n\n"
+        f"{paired}:\n\n{_differences(results, of_narrow())}",
+        f"### The systems of the papers at their size, and whole networks trained further\n\n"
         f"{_errors(results, trained)}",
         f"### Another room\n\nEER in per cent, the mean of two halves of the new room's speakers:\n\n"
         f"{_rooms(results)}",
     ]
     return "\n\n".join(parts)
+
+
+def _variants(systems: Sequence[str]) -> list[str]:
+    return [f"{system}-{fold}" for system in systems for fold in range(FOLDS)]
+
+
+def _differences(results: Results, comparisons: Sequence[Comparison]) -> str:
+    return markdown(("compared", "folds", *CONDITIONS), differences(results, comparisons, CONDITIONS))
 
 
 def _by_seed(

@@ -37,6 +37,8 @@ CLAIMS = [
         ("proxy-dr-mds", "proxy-dr"),
         ("norm-face-mds", "norm-face"),
         ("proxy-dr-ema", "proxy-dr"),
+        ("proxy-dr-ema-dynamic", "proxy-dr-ema"),
+        ("proxy-dr-mds-dynamic", "proxy-dr-mds"),
     )
     for measure, higher in (
         ("top-1", True),

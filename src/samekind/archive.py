@@ -143,9 +143,11 @@ def _read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def encoder_described(encoder: nn.Module) -> Description:
-    """The encoder in a saved space: how to build it; of a foreign one its class, and the numbers its input is
-    standardised by and its embeddings are compressed to, and whether it is told the original size of
-    pictures, so that they need not be given again.
+    """The encoder as a saved space describes it: how to build it.
+
+    Of a foreign encoder that is its class, and what samekind put around it: how inputs are standardised, to
+    how many numbers embeddings are compressed, and whether the original size of pictures is an input. A user
+    then gives only the network again.
     """
     if is_ours(encoder):
         return describe(encoder)
@@ -189,7 +191,7 @@ def encoder_of(content: Mapping[str, Any], given: nn.Module | None) -> nn.Module
 
 
 class NoLargerThan(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Within it, tensors are made only as far as the saved ones can account for.
+    """Within it, no tensor may be larger than all saved weights together.
 
     A description that asks for a billion numbers, or a million layers, is refused with a SettingError before
     it gets memory: weights that are not in the file cannot be filled from it.

@@ -116,9 +116,7 @@ def raw_bytes(tensor: Tensor) -> memoryview:
 
 
 def fingerprint(module: nn.Module) -> str:
-    """What must agree for weights to fit a module: its class, and the names, shapes and types of its
-    tensors.
-    """
+    """What must agree for weights to fit a module: its class; names, shapes and types of its tensors."""
     lines = [type(module).__qualname__]
     lines += [
         f"{name} {tuple(tensor.shape)} {tensor.dtype}" for name, tensor in sorted(module.state_dict().items())
@@ -140,9 +138,7 @@ def _plain(value: Any) -> Any:
 
 
 def _part_or_value(value: Any, room: str) -> Any:
-    """An argument for a constructor; a description, or its short form with the name inside, is built, also in
-    a list.
-    """
+    """An argument for a constructor; a description, also a short one or one in a list, is built."""
     if isinstance(value, list):
         return [_part_or_value(element, room) for element in value]
     if not isinstance(value, Mapping):

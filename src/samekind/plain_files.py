@@ -30,10 +30,7 @@ NUMBERS_OR_TEXTS = re.compile(r"[<>|=]?(b1|[iufcSU]\d+)")
 
 
 def read_json(content: str | bytes, *, keys_once: bool = False) -> Any:
-    """The value of a JSON text (UTF-8); with ``keys_once`` no table may have a key twice.
-
-    Raises ValueError for anything else.
-    """
+    """The value of a JSON text (UTF-8), with ``keys_once`` no key twice in a table; else a ValueError."""
     try:
         return json.loads(content, object_pairs_hook=_table if keys_once else None)
     except RecursionError:

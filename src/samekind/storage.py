@@ -318,7 +318,7 @@ def _in_the_name_of(path: Path, draft: Path) -> Iterator[None]:
 
 
 def _left_aside(folder: Path) -> int | None:
-    """The inode of the old folder while none is in its place; None otherwise."""
+    """The inode of the old folder that was moved aside, if no folder is in its place; else None."""
     try:
         return None if folder.exists() else _aside(folder).stat().st_ino
     except (FileNotFoundError, NotADirectoryError):

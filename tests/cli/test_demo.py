@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from samekind.cli import demo
 from samekind.data import branches_of, characters
+from samekind.questions import demo
 
 #: As they are, before the tests take fewer.
 VALIDATING, ASKED = demo.VALIDATING, demo.ASKED

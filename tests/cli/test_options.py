@@ -108,7 +108,7 @@ def test_an_option_with_a_metavar_says_its_name():
     offences = []
     for path in sorted(Path(options.__file__).parent.glob("*.py")):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) == "typer.Option":
+            if isinstance(call, ast.Call) and ast.unparse(call.func) == "Option":
                 names = [argument.value for argument in call.args if isinstance(argument, ast.Constant)]
                 if any(keyword.arg == "metavar" for keyword in call.keywords) and not names:
                     offences.append(f"{path.name}:{call.lineno}")

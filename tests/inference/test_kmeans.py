@@ -155,7 +155,7 @@ def test_centres_have_the_items_type_and_gradients_are_not_followed(dtype):
         ({"restarts": 0}, "expected at least one round and one restart, got 100 and 0"),
         ({"start": "kmeans"}, 'expected start "k-means\\+\\+", "random" or the centres, got "kmeans"'),
         ({"start": torch.zeros(3, 1)}, r"of shape \(2, 3\), got \(3, 1\)"),
-        ({"start": torch.zeros(2, 3), "restarts": 2}, "2 restarts from given centres are the same"),
+        ({"start": torch.zeros(2, 3), "restarts": 2}, "expected 1 restart with given centres, got 2"),
     ],
 )
 def test_refuses_impossible_settings(change, message):

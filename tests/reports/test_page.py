@@ -9,7 +9,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from samekind.reports.page import Section, page
-from samekind.reports.style import BESIDE, FULL, new_figure
+from samekind.reports.panels import new_figure
+from samekind.reports.style import BESIDE, FULL
 from samekind.reports.tables import MOST_IN_A_LINE
 
 VOID = {"meta", "img", "col", "br", "hr", "link", "input"}

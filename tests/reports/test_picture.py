@@ -10,8 +10,8 @@ from matplotlib import rcParams
 from PIL import Image
 
 from samekind.reports.names import tell_whole
+from samekind.reports.panels import new_figure
 from samekind.reports.picture import picture
-from samekind.reports.style import new_figure
 
 
 @pytest.fixture

@@ -1,10 +1,8 @@
-"""The look: distinct colours, no background, names as they are written."""
+"""The look: distinct colours."""
 
-import doctest
 from itertools import combinations
 
 import numpy as np
-from matplotlib import rc_context, rcParams
 from matplotlib.colors import to_rgb
 
 from samekind.reports import style
@@ -64,27 +62,3 @@ def test_ten_colours_are_no_harder_to_tell_apart_than_seven():
 def test_red_and_green_would_not_pass():
     a, b = seen_by_a_deuteranope("#b03030"), seen_by_a_deuteranope("#507020")
     assert sum((x - y) ** 2 for x, y in zip(a, b, strict=True)) ** 0.5 < 0.1
-
-
-def test_a_panel_does_not_depend_on_the_readers_settings():
-    before = dict(rcParams)
-    with rc_context({"axes.labelcolor": "red", "axes.titlesize": 40, "figure.facecolor": "black"}):
-        axes = style.new_figure(2, 2).subplots()
-        style.dress(axes, title="a title", x="across", y="up")
-    assert axes.xaxis.label.get_color() == style.MUTED
-    assert axes.figure.get_facecolor()[3] == 0
-    assert [
-        text.get_size() for text in axes.get_children() if getattr(text, "get_text", str)() == "a title"
-    ] == [style.LARGE]
-    assert dict(rcParams) == before
-
-
-def test_a_dollar_sign_is_a_dollar_sign():
-    axes = style.new_figure(2, 2).subplots()
-    label = style.write(axes, (0, 0), "from $5 to $6")
-    axes.figure.draw_without_rendering()
-    assert label.get_text() == r"from \$5 to \$6"
-
-
-def test_doctests():
-    assert doctest.testmod(style).failed == 0

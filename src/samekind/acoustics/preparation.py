@@ -53,9 +53,7 @@ class Preparation(nn.Module):
         return marked(*repeated(features, lengths_of(features), self.shortest))
 
     def features(self, x: Tensor) -> Tensor:
-        """Features as they are, however few. Raises DataError for anything but sounds or features with as
-        many coefficients.
-        """
+        """Features as they are. Raises DataError for anything but sounds or as many coefficients."""
         if x.dim() != 3 or x.shape[1] not in (1, self.coefficients) or not x.is_floating_point():
             raise DataError(
                 "the encoder takes sounds, floats (n, 1, samples), or their features "

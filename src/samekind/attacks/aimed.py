@@ -5,8 +5,8 @@ from dataclasses import KW_ONLY, dataclass
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attack, Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part, Targeted
+from samekind.attacks.attack import Attack, Point, called
+from samekind.attacks.goal import Part, Targeted
 from samekind.attacks.limits import Limits
 
 
@@ -21,11 +21,7 @@ class Aimed:
     _: KW_ONLY
     count: int = 9
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        """Attack items (n, …)."""
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
         """The first success, or else the point of the last attempt."""
@@ -46,5 +42,4 @@ class Aimed:
         return Point(x, queries)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the attack."""
         return self.attack.distance(x, clean)

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from samekind.attacks.ascent import Plan, ascend
-from samekind.attacks.attack import Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part, Revalued
+from samekind.attacks.attack import Point, called
+from samekind.attacks.goal import Part, Revalued
 from samekind.attacks.limits import Limits
 from samekind.attacks.objectives import Objective
 from samekind.attacks.paces import Halving
@@ -30,14 +30,9 @@ class APGD:
     restarts: int = 1
     stop: bool = True
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        """Attack items (n, …)."""
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
-        """The loop, with the objective of this attack."""
         plan = Plan(
             steps=self.steps,
             pace=lambda u: Halving(u, 2 * self.region.epsilon, self.steps),
@@ -49,5 +44,4 @@ class APGD:
         return ascend(wanted, clean, limits, generator, self.region, plan)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

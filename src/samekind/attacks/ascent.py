@@ -62,6 +62,18 @@ class Worst:
         self.value = torch.where(worse, value, self.value)
         self.reached = self.reached | success
 
+    def tried(
+        self, ground: Ground, rows: Tensor, x: Tensor, value: Tensor, success: Tensor
+    ) -> tuple[Ground, Tensor]:
+        """`see` what was tried for the items ``rows``; returns those that go on, with their ground."""
+        part = self.only(rows)
+        part.see(x, value, success)
+        self.put(rows, part)
+        remaining = (~success).nonzero()[:, 0]
+        if len(remaining) == len(rows):
+            return ground, rows
+        return ground.only(remaining), rows[remaining]
+
     def only(self, rows: Tensor) -> "Worst":
         """The same of some items."""
         part = copy(self)

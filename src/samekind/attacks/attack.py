@@ -100,6 +100,19 @@ def carried_out(
     return Attacked(changed if padding is None else changed.masked_fill(padding, torch.nan), *others)
 
 
+class _WithInside(Protocol):
+    def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator, /) -> Point: ...
+
+    def distance(self, x: Tensor, clean: Tensor) -> Tensor: ...
+
+
+def called(
+    self: _WithInside, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
+) -> Attacked:
+    """The ``__call__`` of an attack that has its inside as a method."""
+    return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+
+
 def drawn_seed(generator: torch.Generator | None) -> int:
     """A seed from a generator, 0 without one."""
     if generator is None:

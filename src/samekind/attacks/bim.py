@@ -26,7 +26,6 @@ class BIM:
     def __call__(
         self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
     ) -> Attacked:
-        """Attack items (n, …)."""
         pgd = PGD(
             self.region,
             steps=self.steps,
@@ -38,5 +37,4 @@ class BIM:
         return pgd(goal, x, limits=limits, generator=generator)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

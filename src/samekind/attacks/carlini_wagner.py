@@ -11,8 +11,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part
+from samekind.attacks.attack import Point, called
+from samekind.attacks.goal import Part
 from samekind.attacks.limits import Limits
 from samekind.attacks.nearest import BALLS, Nearest, box
 from samekind.attacks.regions.region import per_item
@@ -40,13 +40,9 @@ class CarliniWagner:
     constant: float = 1e-3
     confidence: float = 0.0
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The Euclidean distance (n,)."""
         return BALLS["l2"].distance(x, clean)
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:

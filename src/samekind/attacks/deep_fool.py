@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part
+from samekind.attacks.attack import Point, called
+from samekind.attacks.goal import Part
 from samekind.attacks.limits import Limits
 from samekind.attacks.nearest import BALLS, Nearest
 from samekind.attacks.planes import DUAL
@@ -35,13 +35,9 @@ class DeepFool:
     rivals: int = 9
     overshoot: float = 0.02
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance in the norm (n,)."""
         return BALLS[self.norm].distance(x, clean)
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:

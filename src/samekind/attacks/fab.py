@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part
+from samekind.attacks.attack import Point, called
+from samekind.attacks.goal import Part
 from samekind.attacks.limits import Limits
 from samekind.attacks.nearest import BALLS, Nearest, box
 from samekind.attacks.planes import Norm, least_step
@@ -39,13 +39,9 @@ class FAB:
     backward: float = 0.9
     searches: int = 3
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance in the norm (n,)."""
         return BALLS[self.norm].distance(x, clean)
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:

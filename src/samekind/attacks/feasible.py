@@ -18,9 +18,7 @@ ROUNDS, HALVINGS = 2, 12
 
 
 def feasible(u: Tensor, clean: Tensor, region: Region, valid: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """Points (n, …) near ``u`` that are in the region and ``valid``: `Limits.clip`, or `Limits.bound` for
-    iterates that may lie between two whole numbers.
-    """
+    """Points (n, …) near ``u`` in the region and ``valid``: `Limits.clip`, or `Limits.bound` for iterates."""
     if isinstance(region, L1 | L2 | Linf | Relative):  # limits leave no ball
         return valid(region.project(u, clean), clean)
     for _ in range(ROUNDS):

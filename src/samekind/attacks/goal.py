@@ -61,17 +61,12 @@ class Logits:
         self.model = model
         self.truth = truth
         self.target = target
-        self.objective = objective
+        self.objective = self.value = objective
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """The module's logits."""
         del items
         logits: Tensor = self.model(x)
         return logits
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective."""
-        return self.objective(outcomes, truth)
 
 
 class Classes:
@@ -97,16 +92,12 @@ class Classes:
         self.head = head
         self.kind = kind
         self.target = target
-        self.objective = objective
+        self.objective = self.value = objective
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
         """What `MetricSpace.classify` decides by."""
         del items
         return self.model.log_probabilities(self.model.embed(x), head=self.head, kind=self.kind)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective."""
-        return self.objective(outcomes, truth)
 
 
 class Part:
@@ -121,14 +112,10 @@ class Part:
         self.target = None if goal.target is None else goal.target.to(items.device)[items]
         self.goal: Goal = goal.goal if isinstance(goal, Part) else goal
         self.items: Tensor = goal.items[items] if isinstance(goal, Part) else items
+        self.value = goal.value
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """The outcomes of the whole goal."""
         return self.goal.outcomes(x, self.items[items])
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The value of the whole goal."""
-        return self.goal.value(outcomes, truth)
 
 
 class WithPadding:
@@ -138,6 +125,7 @@ class WithPadding:
         self.goal = goal
         self.padding = padding
         self.model, self.truth, self.target = goal.model, goal.truth, goal.target
+        self.value = goal.value
 
     @staticmethod
     def of(goal: Goal, padding: float) -> Goal:
@@ -149,12 +137,7 @@ class WithPadding:
         return WithPadding(goal, padding)
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """The outcomes of the goal."""
         return self.goal.outcomes(x.masked_fill(x == self.padding, torch.nan), items)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The value of the goal."""
-        return self.goal.value(outcomes, truth)
 
 
 class Revalued:
@@ -162,16 +145,9 @@ class Revalued:
 
     def __init__(self, goal: Goal, objective: Objective) -> None:
         self.goal = goal
-        self.objective = objective
+        self.objective = self.value = objective
         self.model, self.truth, self.target = goal.model, goal.truth, goal.target
-
-    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """The outcomes of the goal."""
-        return self.goal.outcomes(x, items)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective."""
-        return self.objective(outcomes, truth)
+        self.outcomes = goal.outcomes
 
 
 class Targeted:
@@ -180,14 +156,7 @@ class Targeted:
     def __init__(self, goal: Goal, target: Tensor) -> None:
         self.goal = goal
         self.model, self.truth, self.target = goal.model, goal.truth, target
-
-    def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """The outcomes of the goal."""
-        return self.goal.outcomes(x, items)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The value of the goal."""
-        return self.goal.value(outcomes, truth)
+        self.outcomes, self.value = goal.outcomes, goal.value
 
 
 class Raised:
@@ -205,7 +174,6 @@ class Raised:
         return raised(self.goal, self.goal.outcomes(x, items), items)[:, None]
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The one outcome."""
         del truth
         return outcomes[:, 0]
 

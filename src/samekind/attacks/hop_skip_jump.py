@@ -10,8 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attacked, Point, carried_out, drawn_seed, seeded
-from samekind.attacks.goal import Goal, Part
+from samekind.attacks.attack import Point, called, drawn_seed, seeded
+from samekind.attacks.goal import Part
 from samekind.attacks.limits import Limits
 from samekind.attacks.nearest import BALLS, Nearest, box
 from samekind.attacks.regions.region import per_item, shared_draws
@@ -39,21 +39,16 @@ class HopSkipJump:
     most_draws: int = 10_000
     starts: int = 100
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance in the norm (n,)."""
         return BALLS[self.norm].distance(x, clean)
 
     @torch.no_grad()
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
         nearest = Nearest(goal, clean, limits, self.norm)
-        self._begin(
-            nearest, seeded(drawn_seed(generator))
-        )  # of its own: how many draws it takes depends on the items
+        # With a generator of its own: how many draws it takes depends on the items.
+        self._begin(nearest, seeded(drawn_seed(generator)))
         items = nearest.distance.isfinite().nonzero()[:, 0]
         if len(items) == 0:
             return nearest.point()

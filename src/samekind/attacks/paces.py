@@ -76,7 +76,6 @@ class Steady:
         self.velocity: Tensor | None = None
 
     def advance(self, ground: Ground, u: Tensor, value: Tensor, gradient: Tensor) -> Tensor:
-        """One step; the value does not matter."""
         del value
         if self.momentum:
             size = gradient.flatten(1).abs().mean(1).clamp_min(torch.finfo(u.dtype).tiny)
@@ -87,7 +86,6 @@ class Steady:
         return ground.stepped(u, self.step, gradient)
 
     def drop(self, remaining: Tensor) -> None:
-        """Forget the items that are done."""
         if self.velocity is not None:
             self.velocity = self.velocity[remaining]
 
@@ -141,7 +139,6 @@ class Halving:
         return torch.where(back, self.best, u), torch.where(back, self.slope, gradient)
 
     def drop(self, remaining: Tensor) -> None:
-        """Forget the items that are done."""
         for name, state in vars(self).items():
             if isinstance(state, Tensor):
                 setattr(self, name, state[remaining])

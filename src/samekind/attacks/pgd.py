@@ -1,14 +1,13 @@
 """Projected gradient ascent of Madry and others 2018."""
 
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
 
 import torch
 from torch import Tensor
 
 from samekind.attacks.ascent import Plan, ascend
-from samekind.attacks.attack import Attacked, carried_out
-from samekind.attacks.goal import Goal
+from samekind.attacks.attack import Point, called
+from samekind.attacks.goal import Part
 from samekind.attacks.limits import Limits
 from samekind.attacks.paces import Steady
 from samekind.attacks.regions import Region
@@ -40,10 +39,9 @@ class PGD:
     stop: bool = True
     classic: bool = False
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        """Attack items (n, …)."""
+    __call__ = called
+
+    def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
         step = WAY * self.region.epsilon / max(1, self.steps) if self.step is None else self.step
         plan = Plan(
             steps=self.steps,
@@ -53,9 +51,7 @@ class PGD:
             stop=self.stop,
             classic=self.classic,
         )
-        inside = partial(ascend, region=self.region, plan=plan)
-        return carried_out(inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+        return ascend(goal, clean, limits, generator, region=self.region, plan=plan)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)

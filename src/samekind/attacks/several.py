@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attack, Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part, raised
+from samekind.attacks.attack import Attack, Point, called
+from samekind.attacks.goal import Part, raised
 from samekind.attacks.limits import Limits
 from samekind.errors import SettingError
 
@@ -26,18 +26,12 @@ class Several:
         if not self.attacks:
             raise SettingError("expected at least one attack, got none")
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        """Attack items (n, …)."""
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the first attack."""
         return self.attacks[0].distance(x, clean)
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
-        """The worst points of the attacks."""
         x, queries = clean.clone(), torch.zeros(len(clean), dtype=torch.long, device=clean.device)
         succeeded = torch.zeros_like(queries, dtype=torch.bool)
         # How bad a point is: for a success minus its distance, otherwise the value.

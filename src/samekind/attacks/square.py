@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from samekind.attacks.ascent import Worst
-from samekind.attacks.attack import Attacked, Point, carried_out
-from samekind.attacks.goal import Goal, Part, raised, reached
+from samekind.attacks.attack import Point, called
+from samekind.attacks.goal import Part, raised, reached
 from samekind.attacks.limits import Limits
 from samekind.attacks.nearest import leads
 from samekind.attacks.paces import Ground
@@ -37,13 +37,9 @@ class Square:
     queries: int = 5000
     share: float = 0.8
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the region."""
         return self.region.distance(x, clean)
 
     @torch.no_grad()
@@ -63,15 +59,9 @@ class Square:
             value = (
                 leads(goal, outcomes, rows)[:, 0] if outcomes.shape[1] > 1 else raised(goal, outcomes, rows)
             )
-            success = reached(goal, outcomes, rows)
-            part = worst.only(rows)
-            part.see(x, value, success)
-            worst.put(rows, part)
-            remaining = (~success).nonzero()[:, 0]
-            if not len(remaining):
+            ground, rows = worst.tried(ground, rows, x, value, reached(goal, outcomes, rows))
+            if not len(rows):
                 break
-            if len(remaining) < len(rows):
-                ground, rows = ground.only(remaining), rows[remaining]
         return Point(worst.x, worst.queries)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from samekind.attacks.attack import Attack, Attacked, Point, carried_out
+from samekind.attacks.attack import Attack, Point, called
 from samekind.attacks.goal import Goal, Part
 from samekind.attacks.limits import Limits
 
@@ -21,18 +21,12 @@ class Transfer:
     attack: Attack
     surrogate: Goal
 
-    def __call__(
-        self, goal: Goal, x: Tensor, *, limits: Limits, generator: torch.Generator | None = None
-    ) -> Attacked:
-        """Attack items (n, …)."""
-        return carried_out(self._inside, goal, x, limits=limits, generator=generator, distance=self.distance)
+    __call__ = called
 
     def _inside(self, goal: Part, clean: Tensor, limits: Limits, generator: torch.Generator) -> Point:
-        """What fools the surrogate."""
         part = Part(self.surrogate, goal.items)
         attacked = self.attack(part, clean, limits=limits, generator=generator)
         return Point(attacked.x, attacked.queries)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the attack."""
         return self.attack.distance(x, clean)

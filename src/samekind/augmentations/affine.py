@@ -40,7 +40,6 @@ class Affine:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Matrices (n, 3, 3) for `warp`."""
         count, (height, width) = len(x), x.shape[-2:]
         slants = torch.deg2rad(uniform(count, -self.shear, self.shear, generator=generator)).tan()
         sizes = uniform(count, *self.scale[:2], generator=generator)

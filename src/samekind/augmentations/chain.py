@@ -20,7 +20,9 @@ class Augmentation(Protocol):
 
 
 class Geometric(Protocol):
-    """An augmentation that only moves pixels. An ``exact`` one does so without resampling if alone."""
+    """An augmentation that only moves pixels, by ``matrices`` (n, 3, 3) for `warp`. An ``exact`` one does so
+    without resampling if alone.
+    """
 
     exact: bool
 
@@ -58,9 +60,7 @@ def augment(
 
 
 def step_generator(seed: int, step: int) -> torch.Generator:
-    """A new generator that depends only on the seed and the step of a run, so that a resumed run draws the
-    same.
-    """
+    """A new generator that depends only on the seed and the step of a run, also of a resumed one."""
     digest = hashlib.sha256(f"seed {seed}, step {step}, augmentation".encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)  # 63 bits: never negative
 

@@ -33,7 +33,6 @@ class Flip:
         return x
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Matrices (n, 3, 3) for `warp`."""
         sideways, upside_down = self._draw(len(x), generator)
         return enlarged(1.0 - 2.0 * sideways.double(), 1.0 - 2.0 * upside_down.double())
 

@@ -25,9 +25,7 @@ def expect_ratios(ratios: Sequence[float]) -> None:
 
 @lru_cache(maxsize=8)
 def recordings(folder: str, rate: int) -> Stored:
-    """All sounds below a folder, or in a .zip file, at a rate; read once. Raises DataError if there are none
-    or one cannot be read.
-    """
+    """All sounds of a folder or .zip file, at a rate; read once. DataError for none, or an unreadable one."""
     inputs = collect([folder], SoundReader(rate=rate, seconds=LONGEST)).inputs
     if not isinstance(inputs, Stored) or not len(inputs):
         raise DataError(f"expected a folder of sounds, got {folder}")

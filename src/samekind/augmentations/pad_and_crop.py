@@ -27,7 +27,6 @@ class PadAndCrop:
         return windows[torch.arange(len(x), device=x.device), :, top, left]
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Matrices (n, 3, 3) for `warp`."""
         top, left = self._draw(len(x), generator).double()
         return shifted(self.padding - left, self.padding - top)
 

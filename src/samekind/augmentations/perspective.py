@@ -31,7 +31,6 @@ class Perspective:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Matrices (n, 3, 3) for `warp`."""
         count, (height, width) = len(x), x.shape[-2:]
         inwards = self.distortion * torch.rand(count, 4, 2, dtype=torch.float64, generator=generator)
         happens = chosen(count, self.probability, generator=generator)

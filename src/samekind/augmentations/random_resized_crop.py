@@ -49,7 +49,6 @@ class RandomResizedCrop:
         return warp(x, self.matrices(x, generator=generator), size=self.size)
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Matrices (n, 3, 3) for `warp`."""
         count, (height, width) = len(x), x.shape[-2:]
         areas = uniform(ATTEMPTS * count, *self.scale[:2], generator=generator)
         low, high = map(math.log, self.ratio)

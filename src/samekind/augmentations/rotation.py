@@ -9,9 +9,7 @@ from samekind.augmentations.warping import turned, warp
 
 
 class Rotation:
-    """Each image rotated about its centre by an angle uniform in [-degrees, degrees]; pixels from outside are
-    0.
-    """
+    """Each image rotated about its centre by an angle uniform in [-degrees, degrees]; 0 from outside."""
 
     exact = False
 
@@ -24,5 +22,4 @@ class Rotation:
         return warp(x, self.matrices(x, generator=generator))
 
     def matrices(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
-        """Matrices (n, 3, 3) for `warp`."""
         return turned(uniform(len(x), -self.degrees, self.degrees, generator=generator))

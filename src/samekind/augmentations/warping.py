@@ -27,9 +27,7 @@ def enlarged(across: Tensor, along: Tensor) -> Tensor:
 
 
 def slanted(across: Tensor, along: Tensor) -> Tensor:
-    """The image sheared: a pixel moves right by ``across`` for each pixel down, then down by ``along`` for
-    each pixel right.
-    """
+    """A pixel moves right by ``across`` for each pixel down, then down by ``along`` for each pixel right."""
     return _matrices({(0, 1): -across}) @ _matrices({(1, 0): -along})
 
 

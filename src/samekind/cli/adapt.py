@@ -3,22 +3,23 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, LabelColumn, SkipUnreadable, SpaceArgument
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 
 if TYPE_CHECKING:
     from samekind.data import Collection, Items
     from samekind.questions.adapt import Adapted
     from samekind.questions.opening import OpenSpace
 
-Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="Items of the new domain: a folder, table or archive.")
-]
-Out = Annotated[Path, typer.Option(help="Save the adapted space here.")]
+Data = Annotated[str, Argument(metavar="DATA", help="Items of the new domain: a folder, table or archive.")]
+Out = Annotated[Path, Option(help="Save the adapted space here.")]
 Labels = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         "--labels/--no-labels",
         help="Use the classes of DATA, or the items alone.",
         show_default="the classes, where every item has one",
@@ -42,9 +43,6 @@ def adapt(
     adapting to the other half gains.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.inference.adapting import expect_two_covariance
     from samekind.questions.changing import changing
 
@@ -54,10 +52,7 @@ def adapt(
         items = _read(opened, data, labels, label=label, skip_unreadable=skip_unreadable)
         new, answer = questions.adapt(opened.space, items, progress=bar)
         save(new)
-    if as_json:
-        print_json({"space": str(out), **answer.to_json()})
-    else:
-        _print(answer, out)
+    render({"space": out, **answer.to_json()}, lambda: _print(answer, out), as_json=as_json)
 
 
 def _read(
@@ -75,8 +70,6 @@ def _read(
 
 
 def _print(answer: "Adapted", folder: Path) -> None:
-    from samekind.cli.output import print_messages, print_table, print_text, table
-
     labels = "without labels" if answer.classes is None else f"of {answer.classes:,} classes"
     print_text(f"Adapted to {answer.items:,} items {labels}: {', '.join(answer.kinds)}; saved in {folder}.")
     if answer.measured is not None:

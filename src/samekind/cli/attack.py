@@ -3,25 +3,27 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.cli.spaces import items_to_attack, open_space
 
 if TYPE_CHECKING:
     from samekind.questions.attack import AttackAnswer
 
 Epsilon = Annotated[
     str,
-    typer.Option(
+    Option(
         "--eps",
         help="How far an item may be moved: 8/255 or 0.03; of a table in standard deviations of a column; of "
         "a sound in the range of a sample, -1 to 1, or with --norm snr as a ratio: 30dB.",
     ),
 ]
 Method = Annotated[
-    str, typer.Option(help="strong (PGD, then APGD on what is left), pgd, apgd, bim, fgsm or square.")
+    str, Option(help="strong (PGD, then APGD on what is left), pgd, apgd, bim, fgsm or square.")
 ]
-HeadName = Annotated[str, typer.Option(help="What is attacked and asked: similarity, auxiliary or fused.")]
+HeadName = Annotated[str, Option(help="What is attacked and asked: similarity, auxiliary or fused.")]
 
 
 def attack(
@@ -36,7 +38,7 @@ def attack(
     limit: options.AttackedItems = 100,
     fixed: options.FixedColumns = None,
     surrogate: options.Surrogate = None,
-    to: Annotated[Path | None, typer.Option(help="A folder to write the attacked items to.")] = None,
+    to: Annotated[Path | None, Option(help="A folder to write the attacked items to.")] = None,
     seed: options.AttackSeed = 0,
     label: options.LabelColumn = None,
     device: options.Device = "auto",
@@ -49,8 +51,6 @@ def attack(
     and whole numbers stay whole.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.spaces import items_to_attack, open_space
     from samekind.decisions import Head
     from samekind.questions.attack import AttackSettings, check_attacked_folder, write_attacked
     from samekind.questions.robustness import known_norm, read_epsilon
@@ -74,14 +74,10 @@ def attack(
     answer = questions.attack(opened.space, items, settings, surrogate=other)
     if to is not None:
         write_attacked(to, answer)
-    if as_json:
-        print_json({"out": None if to is None else str(to), **answer.to_json()})
-        return
-    _print(answer, to)
+    render({"out": to, **answer.to_json()}, lambda: _print(answer, to), as_json=as_json)
 
 
 def _print(answer: "AttackAnswer", to: Path | None) -> None:
-    from samekind.cli.output import print_messages, print_table, print_text, table
     from samekind.measures.robustness import written_epsilon
 
     settings, (clean, attacked) = answer.settings, answer.curve.rows

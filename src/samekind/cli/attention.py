@@ -2,12 +2,17 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
+from samekind.cli.draw import write_figure
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceArgument
+from samekind.cli.output import print_json, print_text
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -20,25 +25,21 @@ LONGEST_NAME = 16
 LONGEST_STEM = 200
 DOTS_PER_INCH = 160
 
-Files = Annotated[
-    list[str], typer.Argument(metavar="FILES…", help="Pictures, or folders and archives of them.")
-]
+Files = Annotated[list[str], Argument(metavar="FILES…", help="Pictures, or folders and archives of them.")]
 Like = Annotated[
     Path | None,
-    typer.Option(help="Show what makes them similar to this picture.", show_default="like the nearest class"),
+    Option(help="Show what makes them similar to this picture.", show_default="like the nearest class"),
 ]
 Layer = Annotated[
     str | None,
-    typer.Option(
-        help="The map that Grad-CAM looks at.", show_default="the last that the features are made of"
-    ),
+    Option(help="The map that Grad-CAM looks at.", show_default="the last that the features are made of"),
 ]
 
 
 def attention(
     space: SpaceArgument,
     files: Files,
-    out: Annotated[Path, typer.Option(help="The folder to write to: one .png for each picture.")],
+    out: Annotated[Path, Option(help="The folder to write to: one .png for each picture.")],
     like: Like = None,
     layer: Layer = None,
     device: Device = "auto",
@@ -51,11 +52,9 @@ def attention(
     SmallConvnet do, of which small pictures get the latter: train with --set space.encoder.name=ResNet18.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.inference import device_of, embed_files
     from samekind.questions.attention import drawable_layer
+    from samekind.reports import attention_maps
 
     opened = open_space(space, device)
     loaded = opened.space
@@ -69,19 +68,17 @@ def attention(
             answer = questions.attention(
                 loaded, image, looked_at, other=other, like=None if like is None else str(like)
             )
-            _write(out / name, image, _overlays(answer, looked_at))
+            write_figure(
+                partial(attention_maps, image, _overlays(answer, looked_at)),
+                out / name,
+                dots_per_inch=DOTS_PER_INCH,
+            )
             drawn.append((items.ids[place], out / name, answer))
             advance(1)
     if as_json:
-        pictures = [{"id": id, "picture": str(path), **answer.to_json()} for id, path, answer in drawn]
-        print_json({"out": str(out), "layer": looked_at, "pictures": pictures, "skipped": items.skipped})
-    else:
-        _print(drawn)
-
-
-def _print(drawn: "Sequence[tuple[str, Path, Looked]]") -> None:
-    from samekind.cli.output import print_text
-
+        pictures = [{"id": id, "picture": path, **answer.to_json()} for id, path, answer in drawn]
+        print_json({"out": out, "layer": looked_at, "pictures": pictures, "skipped": items.skipped})
+        return
     for id, path, answer in drawn:
         what = f"like {answer.like}" if answer.like else f'nearest to "{answer.name}"'
         print_text(f"{id}: {what} (score {answer.score:.3f}), drawn in {path}")
@@ -128,16 +125,3 @@ def _file_names(ids: Sequence[str]) -> Iterator[str]:
             name, number = f"{stem}-{number}-attention.png", number + 1
         taken.add(name.lower())
         yield name
-
-
-def _write(path: Path, image: "Tensor", overlays: Sequence["Overlay"]) -> None:
-    """The drawing on white paper, as a file that is there whole or not at all."""
-    import io
-
-    from samekind.reports import attention_maps
-    from samekind.reports.style import PAPER
-    from samekind.storage import write_bytes
-
-    content = io.BytesIO()
-    attention_maps(image, overlays).savefig(content, format="png", dpi=DOTS_PER_INCH, facecolor=PAPER)
-    write_bytes(path, content.getvalue())

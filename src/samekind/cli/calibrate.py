@@ -4,8 +4,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, LabelColumn, Root, SkipUnreadable, SpaceArgument
+from samekind.cli.output import print_json, print_messages, print_table, print_text
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
+from samekind.cli.thresholds import print_temperatures, thresholds_table
 from samekind.cli.together import Goes, check_together
 from samekind.settings import LARGEST_SEED, PAIRED_ITEMS
 
@@ -21,14 +26,14 @@ PROMISES_TOO_MUCH = (
 
 Score = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The kind of score: similarity, cosine, fused, fitted or normalised.",
         show_default="all there are; with --open-set the one with the least equal error on DATA",
     ),
 ]
 OpenSet = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--open-set",
         help="Fit the threshold for none of these, on DATA with known and other classes: for the score of "
         "--kind, or for the best one on DATA.",
@@ -36,7 +41,7 @@ OpenSet = Annotated[
 ]
 Trials = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--trials",
         metavar="LIST",
         help='Fit on the trials of a list instead of DATA: a line "1 first second" each.',
@@ -44,11 +49,9 @@ Trials = Annotated[
 ]
 MostPaired = Annotated[
     int,
-    typer.Option(
-        "--most", "--most-items", help="Make pairs of at most this many items, drawn at random.", min=2
-    ),
+    Option("--most", "--most-items", help="Make pairs of at most this many items, drawn at random.", min=2),
 ]
-PairedSeed = Annotated[int, typer.Option(help="Fixes which items are drawn.", min=0, max=LARGEST_SEED)]
+PairedSeed = Annotated[int, Option(help="Fixes which items are drawn.", min=0, max=LARGEST_SEED)]
 
 #: Which options need others, and which exclude them.
 TOGETHER = {
@@ -64,14 +67,14 @@ TOGETHER = {
 
 Data = Annotated[
     str | None,
-    typer.Argument(
+    Argument(
         metavar="[DATA]",
         help="Labelled items that were not trained on: a folder, table, archive or name, or the folder "
         "of a run for its validation items. Not needed if SPACE is the folder of a run.",
     ),
 ]
 At = Annotated[
-    str, typer.Option(help="The operating point: eer, far=0.001, frr=0.01, cost=0.01 or cost=0.01:10:1.")
+    str, Option(help="The operating point: eer, far=0.001, frr=0.01, cost=0.01 or cost=0.01:10:1.")
 ]
 
 
@@ -95,8 +98,6 @@ def calibrate(
 
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.data import read_trial_list
     from samekind.inference.points import operating_point
     from samekind.questions.calibrate import calibrate as fit_thresholds
@@ -128,8 +129,6 @@ def calibrate(
 
 def _held_out(opened: "OpenSpace", data: str | None, *, label: str | None, skip_unreadable: bool) -> "Items":
     """The items of DATA, with a warning if they were trained on, or the validation items of the run."""
-    from samekind.cli.output import print_messages
-
     if data is None:
         return opened.validation_items()
     items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
@@ -139,9 +138,6 @@ def _held_out(opened: "OpenSpace", data: str | None, *, label: str | None, skip_
 
 
 def _tell(answer: "Calibrated", folder: Path, *, as_json: bool) -> None:
-    from samekind.cli.output import print_json, print_messages, print_table, print_text
-    from samekind.cli.thresholds import print_temperatures, thresholds_table
-
     if answer.note is not None:
         print_messages(answer.note)
     if as_json:

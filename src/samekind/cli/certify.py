@@ -3,26 +3,26 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.draw import write_figure
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.cli.spaces import items_to_attack, open_space
 
 if TYPE_CHECKING:
     from samekind.evaluation.smoothing import Certified
 
 Sigma = Annotated[
     str,
-    typer.Option(
+    Option(
         help="The standard deviation of the noise: 0.25 or 64/255; of a table in those of a column. More "
         "noise certifies larger radii, and fewer items."
     ),
 ]
-Draws = Annotated[int, typer.Option(help="Noisy copies of each item.", min=10)]
-HeadName = Annotated[str, typer.Option(help="What answers: similarity, auxiliary or fused.")]
-Plot = Annotated[
-    Path | None,
-    typer.Option(help="Draw the curve: .svg, .png or .pdf.", show_default="no picture"),
-]
+Draws = Annotated[int, Option(help="Noisy copies of each item.", min=10)]
+HeadName = Annotated[str, Option(help="What answers: similarity, auxiliary or fused.")]
+Plot = Annotated[Path | None, Option(help="Draw the curve: .svg, .png or .pdf.", show_default="no picture")]
 
 
 def certify(
@@ -45,9 +45,6 @@ def certify(
     item in a thousand at most. Train with the same noise first: --set 'augment=[{name="PixelNoise"}]'.
     """
     from samekind import questions
-    from samekind.cli.draw import write_figure
-    from samekind.cli.output import print_json
-    from samekind.cli.spaces import items_to_attack, open_space
     from samekind.decisions import Head
     from samekind.evaluation.smoothing import Smoothing
     from samekind.questions.robustness import read_epsilon
@@ -60,15 +57,10 @@ def certify(
     answer = questions.certify(opened.space, items, smoothing, head=known, limit=limit)
     if plot is not None:
         write_figure(lambda: certified_curve({opened.name: answer}), plot)
-    if as_json:
-        print_json({**answer.to_json(), "picture": None if plot is None else str(plot)})
-        return
-    _print(answer, plot)
+    render({**answer.to_json(), "picture": plot}, lambda: _print(answer, plot), as_json=as_json)
 
 
 def _print(answer: "Certified", plot: Path | None) -> None:
-    from samekind.cli.output import print_messages, print_table, print_text, table
-
     lines = [[row.measure, row.text] for row in answer.rows]
     title = f"{len(answer.radii):,} items, {answer.head}, l2, {answer.unit} (95% intervals)"
     print_table(table(title, ["measure", ""], lines))

@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from samekind.cli import options
+from samekind.cli.output import print_table, print_text, render, table
+from samekind.cli.train import data_options, split_options
 
 if TYPE_CHECKING:
     from samekind.data import Examination
@@ -13,17 +16,13 @@ if TYPE_CHECKING:
 LINES_SHOWN = 20
 
 Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help=f"What to look at: {options.OPENED}; or a run file (.toml).",
-    ),
+    str, Argument(metavar="DATA", help=f"What to look at: {options.OPENED}; or a run file (.toml).")
 ]
 
 
 def check(
     data: Data,
-    recipe: Annotated[str, typer.Option(help="The recipe a training run would use.")] = "prototypical",
+    recipe: Annotated[str, Option(help="The recipe a training run would use.")] = "prototypical",
     label: options.Label = None,
     path: options.PathColumn = None,
     ignore: options.Ignore = "",
@@ -39,8 +38,6 @@ def check(
     The exit status is 1 if training would refuse the data.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.train import data_options, split_options
     from samekind.recipes.plans import read_plan
 
     is_file = data.endswith(".toml")
@@ -52,19 +49,16 @@ def check(
         split=split_options(split, unseen, ""),
     )
     answer = questions.check(plan)
-    if as_json:
-        print_json(answer.to_json())
-    else:
-        _print(answer)
+    render(answer.to_json(), lambda: _print(answer), as_json=as_json)
     if answer.errors:
         raise typer.Exit(1)
 
 
 def _print(answer: "Checked") -> None:
-    from samekind.cli.output import print_table, print_text, table
+    from samekind.data.words import counted_items
 
     data = answer.examination
-    print_text(f"{data.name}: {_items(data.items, len(data.classes))}{_more(data)}")
+    print_text(f"{data.name}: {counted_items(data.items, len(data.classes))}{_more(data)}")
     largest = sorted(data.classes.items(), key=lambda item: -item[1])
     lines = [[name, f"{count:,}"] for name, count in largest[:LINES_SHOWN]]
     if rest := largest[LINES_SHOWN:]:
@@ -84,12 +78,6 @@ def _print(answer: "Checked") -> None:
         print_text(f"  same content: {', '.join(copies)}")
     if answer.training is not None:
         print_text(f"\n{_in_words(answer.training)}")
-
-
-def _items(items: int, classes: int) -> str:
-    from samekind.data.words import counted
-
-    return f"{counted(items, 'item', 'items')} of {counted(classes, 'class', 'classes')}"
 
 
 def _more(data: "Examination") -> str:
@@ -115,11 +103,12 @@ def _more(data: "Examination") -> str:
 
 def _in_words(training: "PlannedTraining") -> str:
     from samekind.data import medium_of
+    from samekind.data.words import counted_items
     from samekind.recipes.plans import because_few
 
     extent = medium_of(training.shape).extent(training.shape)
     parts = ", ".join(
-        f"{name} {_items(count, training.classes[name])}" for name, count in training.items.items()
+        f"{name} {counted_items(count, training.classes[name])}" for name, count in training.items.items()
     )
     few = because_few(training.chosen)
     why = f" {few[0].upper()}{few[1:]}." if few else ""

@@ -2,9 +2,11 @@
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli.options import AsJson, Device, Kind, SpaceArgument
+from samekind.cli.output import print_json, print_table, table
+from samekind.cli.spaces import open_space
 
 #: The letters that a name of a class and the names of a group take in a table.
 LONGEST_NAME, LONGEST_GROUP = 24, 44
@@ -13,14 +15,12 @@ LONGEST_NAME, LONGEST_GROUP = 24, 44
 def classes(
     space: SpaceArgument,
     kind: Kind = None,
-    k: Annotated[int, typer.Option("-k", "--nearest", help="How many of the most alike to name.", min=1)] = 3,
+    k: Annotated[int, Option("-k", "--nearest", help="How many of the most alike to name.", min=1)] = 3,
     device: Device = "auto",
     as_json: AsJson = False,
 ) -> None:
     """Show which classes are most alike, and how they join into a tree."""
     from samekind import questions
-    from samekind.cli.output import print_json, print_table, table
-    from samekind.cli.spaces import open_space
 
     loaded = open_space(space, device).space
     answer = questions.classes(loaded, kind=kind, k=k)

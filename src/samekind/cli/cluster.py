@@ -4,9 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.output import print_table, print_text, render, table
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space, warn_of_training_items
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -14,12 +17,10 @@ if TYPE_CHECKING:
     from samekind.reports.groups_page import Grouped
 
 Out = Annotated[
-    Path,
-    typer.Option(help="A table (.csv or .parquet), or a folder for copies of the pictures by group."),
+    Path, Option(help="A table (.csv or .parquet), or a folder for copies of the pictures by group.")
 ]
 Groups = Annotated[
-    int | None,
-    typer.Option(help="How many groups.", show_default="chosen by the silhouette", min=1),
+    int | None, Option(help="How many groups.", show_default="chosen by the silhouette", min=1)
 ]
 
 
@@ -29,9 +30,9 @@ def cluster(
     out: Out,
     groups: Groups = None,
     kind: options.Kind = None,
-    most: Annotated[int, typer.Option(help="The largest number of groups to try.", min=2)] = 20,
-    report: Annotated[Path | None, typer.Option(help="Write a page about the groups here as well.")] = None,
-    seed: Annotated[int, typer.Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
+    most: Annotated[int, Option(help="The largest number of groups to try.", min=2)] = 20,
+    report: Annotated[Path | None, Option(help="Write a page about the groups here as well.")] = None,
+    seed: Annotated[int, Option(help="Fixes the starts of k-means.", min=0, max=LARGEST_SEED)] = 0,
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
     raw_texts: options.RawTexts = False,
@@ -41,9 +42,6 @@ def cluster(
 ) -> None:
     """Sort items into groups of what is alike, without labels, and show what stands for each group."""
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.questions.group_files import PAGE
 
     is_table = _is_table(out)
@@ -56,10 +54,8 @@ def cluster(
     _write(answer.grouped, out, report, title=f"Groups in {_in_short(data)}", raw_texts=raw_texts)
     if answer.grouped.agreement:
         warn_of_training_items(opened, data)
-    if as_json:
-        print_json({"out": str(out), "report": str(page) if page else None, **answer.to_json()})
-        return
-    _print(answer, out, page)
+    content = {"out": out, "report": page, **answer.to_json()}
+    render(content, lambda: _print(answer, out, page), as_json=as_json)
 
 
 def _is_table(out: Path) -> bool:
@@ -95,8 +91,6 @@ def _in_short(sources: Sequence[str]) -> str:
 
 
 def _print(answer: "Clustered", out: Path, page: Path | None) -> None:
-    from samekind.cli.output import print_table, print_text, table
-
     groups = zip(answer.middles, answer.sizes, strict=True)
     lines = [[str(number), middle, f"{size:,}"] for number, (middle, size) in enumerate(groups, 1)]
     print_table(table("Groups", ["group", "in its middle", "items"], lines, texts=2))

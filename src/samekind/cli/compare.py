@@ -3,20 +3,20 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, Kind, SpaceFolder
+from samekind.cli.output import print_json, print_text
+from samekind.cli.spaces import open_space
 
 
 def compare(
-    first: Annotated[
-        Path, typer.Argument(metavar="A", help="An item: a picture, or an array in a .npy file.")
-    ],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another item.")],
+    first: Annotated[Path, Argument(metavar="A", help="An item: a picture, or an array in a .npy file.")],
+    second: Annotated[Path, Argument(metavar="B", help="Another item.")],
     space: SpaceFolder,
     kind: Kind = None,
     prior: Annotated[
-        float, typer.Option(help="The prior probability that two items are the same, from 0 to 1.")
+        float, Option(help="The prior probability that two items are the same, from 0 to 1.")
     ] = 0.5,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -25,8 +25,6 @@ def compare(
     from rich.text import Text
 
     from samekind import questions
-    from samekind.cli.output import print_json, print_text
-    from samekind.cli.spaces import open_space
     from samekind.questions.reading import read_item
 
     loaded = open_space(space, device).space

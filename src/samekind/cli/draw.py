@@ -4,9 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson
+from samekind.cli.output import print_text, render
+from samekind.errors import SettingError, nearest
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -17,37 +19,36 @@ PICTURES = ("confidence", "voronoi")
 
 FormOption = Annotated[
     str,
-    typer.Option(
+    Option(
         help="What the softmax is taken of: squared, distance or ratio; on the sphere also normface, "
         "cosface, arcface or sphereface; all draws each of them."
     ),
 ]
 Classes = Annotated[
-    int,
-    typer.Option(help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere (2 make a circle)."),
+    int, Option(help="How many prototypes: 2 to 7 on the plane, 2 or 3 on the sphere (2 make a circle).")
 ]
 Sphere = Annotated[
     bool | None,
-    typer.Option(
+    Option(
         "--sphere/--plane",
         help="Where the points lie.",
-        show_default="the plane; the sphere for forms that there is no plane of",
+        show_default="the plane; the sphere for forms that have no plane",
     ),
 ]
 Epsilon = Annotated[
     list[float] | None,
-    typer.Option(help="For voronoi: the size of the regions; may be repeated.", show_default="0.5, 1, 3.5"),
+    Option(help="For voronoi: the size of the regions; may be repeated.", show_default="0.5, 1, 3.5"),
 ]
 
 
 def draw(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="The picture: confidence or voronoi.")],
-    out: Annotated[Path, typer.Option(help="The file to write: .svg, .png or .pdf.")],
+    what: Annotated[str, Argument(metavar="WHAT", help="The picture: confidence or voronoi.")],
+    out: Annotated[Path, Option(help="The file to write: .svg, .png or .pdf.")],
     form: FormOption = "ratio",
     classes: Classes = 3,
-    scale: Annotated[float, typer.Option(help="The factor of the scores.")] = 2.0,
+    scale: Annotated[float, Option(help="The factor of the scores.")] = 2.0,
     sphere: Sphere = None,
-    angle: Annotated[bool, typer.Option("--angle", help="Measure distances along the sphere.")] = False,
+    angle: Annotated[bool, Option("--angle", help="Measure distances along the sphere.")] = False,
     epsilon: Epsilon = None,
     as_json: AsJson = False,
 ) -> None:
@@ -57,8 +58,6 @@ def draw(
     voronoi: the regions of attacks around a few items, as balls and as balls cut with Voronoi cells. Balls of
     two classes overlap, so no classifier is robust; cells do not, and the nearest neighbour is.
     """
-    from samekind.cli.output import print_json, print_text
-    from samekind.errors import SettingError, nearest
     from samekind.reports.confidence import OF_DIRECTIONS
 
     if what not in PICTURES:
@@ -68,10 +67,8 @@ def draw(
     else:
         on_sphere = sphere if sphere is not None else form in OF_DIRECTIONS or angle
         answer, words = _confidence(form, classes, scale, "sphere" if on_sphere else "plane", angle, out)
-    if as_json:
-        print_json({**answer, "picture": str(out)})
-    else:
-        print_text(f"{words}\nThe picture is in {out}")
+    shown = f"{words}\nThe picture is in {out}"
+    render({**answer, "picture": out}, lambda: print_text(shown), as_json=as_json)
 
 
 def _confidence(
@@ -92,7 +89,6 @@ def _confidence(
 
 def _voronoi(epsilons: list[float], out: Path) -> tuple[dict[str, Any], str]:
     """The toy set of paper III, and the adversarial accuracies of its 1-nearest-neighbour classifier."""
-    from samekind.errors import SettingError
     from samekind.measures import smallest_distance
     from samekind.reports.voronoi_regions import (
         TOY,
@@ -121,13 +117,12 @@ def _voronoi(epsilons: list[float], out: Path) -> tuple[dict[str, Any], str]:
     return answer, "\n".join(lines)
 
 
-def write_figure(draw: "Callable[[], Figure]", out: Path) -> None:
+def write_figure(draw: "Callable[[], Figure]", out: Path, *, dots_per_inch: int = 192) -> None:
     """Write a picture on white paper, whole or not at all."""
     import io
 
     import matplotlib
 
-    from samekind.errors import SettingError
     from samekind.reports.style import PAPER
     from samekind.storage import write_bytes
 
@@ -139,7 +134,7 @@ def write_figure(draw: "Callable[[], Figure]", out: Path) -> None:
     metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}[ending]
     figure = draw()
     with matplotlib.rc_context({"svg.hashsalt": "samekind"}):
-        figure.savefig(content, format=ending, dpi=192, facecolor=PAPER, metadata=metadata)
+        figure.savefig(content, format=ending, dpi=dots_per_inch, facecolor=PAPER, metadata=metadata)
     write_bytes(out, content.getvalue())
 
 

@@ -3,20 +3,22 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
+from samekind.cli.draw import write_figure
 from samekind.cli.options import AsJson
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.errors import DataError
 
 if TYPE_CHECKING:
     from samekind.questions.dynamics import ComparedDynamics, Steps
 
 
 def dynamics(
-    first: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run with dynamics.")],
-    second: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of another one.")],
+    first: Annotated[Path, Argument(metavar="RUN", help="The folder of a run with dynamics.")],
+    second: Annotated[Path, Argument(metavar="RUN", help="The folder of another one.")],
     plot: Annotated[
-        Path | None,
-        typer.Option(help="Draw both over their steps: .svg, .png or .pdf.", show_default="no picture"),
+        Path | None, Option(help="Draw both over their steps: .svg, .png or .pdf.", show_default="no picture")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -27,8 +29,6 @@ def dynamics(
     others, above 1. con-div: the first over the second, below 1.
     """
     from samekind import questions
-    from samekind.cli.draw import write_figure
-    from samekind.cli.output import print_json, print_text
     from samekind.reports import dynamics_curves
 
     runs = [_opened(folder, str(folder)) for folder in (first, second)]
@@ -36,16 +36,11 @@ def dynamics(
     if plot is not None:
         curves = {run.name: (run.steps, run.values) for run in runs}
         write_figure(lambda: dynamics_curves(curves), plot)
-    if as_json:
-        print_json({**answer.to_json(), **({"picture": str(plot)} if plot is not None else {})})
-        return
-    _print(answer)
-    if plot is not None:
-        print_text(f"\nThe picture is in {plot}")
+    content = answer.to_json() | ({} if plot is None else {"picture": plot})
+    render(content, lambda: _print(answer, plot), as_json=as_json)
 
 
 def _opened(folder: Path, name: str) -> "Steps":
-    from samekind.errors import DataError
     from samekind.questions.dynamics import recorded_steps
     from samekind.training import RunFolder
     from samekind.training.run_folder import NO_FOLDER
@@ -55,8 +50,7 @@ def _opened(folder: Path, name: str) -> "Steps":
     return recorded_steps(name, RunFolder(folder).record.lines())
 
 
-def _print(answer: "ComparedDynamics") -> None:
-    from samekind.cli.output import print_messages, print_table, print_text, table
+def _print(answer: "ComparedDynamics", plot: Path | None) -> None:
     from samekind.questions.dynamics import NOTE, in_words
 
     first, second = answer.names
@@ -77,6 +71,8 @@ def _print(answer: "ComparedDynamics") -> None:
     title = "Geometric means (p: Mann-Whitney) and shares of proper steps (p: Fisher)"
     print_table(table(title, heads, lines))
     print_messages(f"careful: {NOTE}", *(f"careful: {warning}" for warning in answer.warnings))
+    if plot is not None:
+        print_text(f"\nThe picture is in {plot}")
 
 
 def _share(value: float | None) -> str:

@@ -4,9 +4,12 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.output import print_text, render
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 
 if TYPE_CHECKING:
     from samekind.questions.embedded import Embedded
@@ -17,12 +20,10 @@ ENDINGS = (".npy", ".csv", ".parquet")
 def embed(
     data: options.Sources,
     space: options.SpaceFolder,
-    out: Annotated[
-        Path, typer.Option(help="The file to write: .npy (with the ids beside it), .csv or .parquet.")
-    ],
+    out: Annotated[Path, Option(help="The file to write: .npy (with the ids beside it), .csv or .parquet.")],
     for_atlas: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--for-atlas",
             help="Write a .parquet for Apple's embedding-atlas instead: a point in the plane for every item, "
             "and its neighbours.",
@@ -37,9 +38,6 @@ def embed(
 ) -> None:
     """Write the vector of every item, with its id and, where there is one, its label."""
     from samekind import questions
-    from samekind.cli.output import print_json, print_text
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.questions.table_files import check_ending
 
     check_ending(out, (".parquet",) if for_atlas else ENDINGS)
@@ -50,11 +48,10 @@ def embed(
         _write_for_atlas(out, answer, as_json=as_json)
         return
     ids = _write(out, answer, raw_texts=raw_texts)
-    if as_json:
-        print_json({"out": str(out), **answer.to_json(), **({"ids": str(ids)} if ids else {})})
-        return
     beside = f", their ids in {ids}" if ids else ""
-    print_text(f"{len(answer.z):,} vectors of {answer.z.shape[1]} numbers are in {out}{beside}.")
+    words = f"{len(answer.z):,} vectors of {answer.z.shape[1]} numbers are in {out}{beside}."
+    content = {"out": out, **answer.to_json(), **({"ids": ids} if ids else {})}
+    render(content, lambda: print_text(words), as_json=as_json)
 
 
 def _write(out: Path, answer: "Embedded", *, raw_texts: bool) -> Path | None:
@@ -81,15 +78,13 @@ def _write(out: Path, answer: "Embedded", *, raw_texts: bool) -> Path | None:
 
 
 def _write_for_atlas(out: Path, answer: "Embedded", *, as_json: bool) -> None:
-    from samekind.cli.output import print_json, print_text
     from samekind.questions.atlas import atlas_columns
     from samekind.questions.table_files import write_table
 
     columns = atlas_columns(answer)
     write_table(out, columns)
-    if as_json:
-        print_json({"out": str(out), **answer.to_json(), "columns": list(columns)})
-        return
     neighbours = " --neighbors neighbours" if "neighbours" in columns else ""
     command = f"embedding-atlas {shlex.quote(str(out))} --x x --y y{neighbours}"
-    print_text(f"{len(answer.z):,} points are in {out}. To open them: {command}")
+    words = f"{len(answer.z):,} points are in {out}. To open them: {command}"
+    content = {"out": out, **answer.to_json(), "columns": list(columns)}
+    render(content, lambda: print_text(words), as_json=as_json)

@@ -3,22 +3,25 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
+from samekind.cli.output import print_messages, print_text, render
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.questions.enroll import Enrolled, EnrolledClasses
 
-Name = Annotated[str | None, typer.Argument(metavar="NAME", help="The name of the class.")]
+Name = Annotated[str | None, Argument(metavar="NAME", help="The name of the class.")]
 Files = Annotated[
-    list[str] | None, typer.Argument(metavar="FILES…", help="Its examples: files, folders or tables.")
+    list[str] | None, Argument(metavar="FILES…", help="Its examples: files, folders or tables.")
 ]
-Out = Annotated[Path | None, typer.Option(help="Save the space here.", show_default="the same folder")]
+Out = Annotated[Path | None, Option(help="Save the space here.", show_default="the same folder")]
 Under = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--under",
         metavar="NODE",
         help="The node of the tree that the class stands under.",
@@ -27,7 +30,7 @@ Under = Annotated[
 ]
 Classes = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--classes",
         metavar="DATA",
         help="Add every class of these items instead: a folder of class folders, or a table with labels.",
@@ -41,8 +44,8 @@ def enroll(
     name: Name = None,
     files: Files = None,
     out: Out = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a known class.")] = False,
-    remove: Annotated[bool, typer.Option("--remove", help="Remove the class instead.")] = False,
+    replace: Annotated[bool, Option("--replace", help="Replace a known class.")] = False,
+    remove: Annotated[bool, Option("--remove", help="Remove the class instead.")] = False,
     under: Under = None,
     classes: Classes = None,
     device: Device = "auto",
@@ -53,9 +56,6 @@ def enroll(
     class changes.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.questions.changing import changing
     from samekind.questions.enroll import remove_class, spelt_name
     from samekind.training import RunFolder
@@ -76,10 +76,7 @@ def enroll(
             items = opened.read(files or [], skip_unreadable=skip_unreadable)
             answer = questions.enroll(opened.space, name, items, under=under, **how)
         save(opened.space)
-    if as_json:
-        print_json({"space": str(folder), **answer.to_json()})
-    else:
-        _print(answer, folder)
+    render({"space": folder, **answer.to_json()}, lambda: _print(answer, folder), as_json=as_json)
 
 
 def _check_options(
@@ -106,7 +103,6 @@ def _check_options(
 
 
 def _print(answer: "Enrolled | EnrolledClasses", folder: Path) -> None:
-    from samekind.cli.output import print_messages, print_text
     from samekind.questions.enroll import Enrolled
 
     if isinstance(answer, Enrolled):

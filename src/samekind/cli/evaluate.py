@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from typer import Argument, Option
 
-from samekind.cli import options
+from samekind.cli import options, output
+from samekind.cli.spaces import open_run, open_space, warn_of_training_items
 from samekind.cli.together import Goes, check_together
 from samekind.errors import SettingError
 
@@ -18,40 +20,30 @@ if TYPE_CHECKING:
     from samekind.questions.evaluate_opened import CohortSource
 
 Folder = Annotated[
-    Path, typer.Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
+    Path, Argument(metavar="RUN", help="The folder of a run; with --data, of a space as well.")
 ]
 Other = Annotated[
     Path | None,
-    typer.Option(
-        "--against", metavar="RUN", help="Another run: how much better is the first on the same items?"
-    ),
+    Option("--against", metavar="RUN", help="Another run: how much better is the first on the same items?"),
 ]
 OtherData = Annotated[
     str | None,
-    typer.Option(
-        "--data", metavar="DATA", help="Evaluate on these items instead, and check the thresholds there."
-    ),
+    Option("--data", metavar="DATA", help="Evaluate on these items instead, and check the thresholds there."),
 ]
 MostAsked = Annotated[
-    int | None,
-    typer.Option(
-        help="Use at most this many items of a set, drawn at random, to save time.",
-        min=4,
-    ),
+    int | None, Option(help="Use at most this many items of a set, drawn at random, to save time.", min=4)
 ]
 Everything = Annotated[
-    bool, typer.Option("--all", help="All measures, by every kind of score, and all thresholds.")
+    bool, Option("--all", help="All measures, by every kind of score, and all thresholds.")
 ]
-Report = Annotated[
-    Path | None, typer.Option(help="Write a one-page HTML report on the test items here as well.")
-]
-Out = Annotated[Path | None, typer.Option(help="Write what --json prints to this file as well.")]
-Way = Annotated[int, typer.Option(help="Classes of a few-shot task.", min=2)]
-Shots = Annotated[str, typer.Option(help="Examples of each class in few-shot tasks, separated by commas.")]
-Ranks = Annotated[str, typer.Option(help="Ranks to report recall at, separated by commas.")]
+Report = Annotated[Path | None, Option(help="Write a one-page HTML report on the test items here as well.")]
+Out = Annotated[Path | None, Option(help="Write what --json prints to this file as well.")]
+Way = Annotated[int, Option(help="Classes of a few-shot task.", min=2)]
+Shots = Annotated[str, Option(help="Examples of each class in few-shot tasks, separated by commas.")]
+Ranks = Annotated[str, Option(help="Ranks to report recall at, separated by commas.")]
 Enrol = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--enroll",
         "--enrol",
         metavar="K",
@@ -60,17 +52,17 @@ Enrol = Annotated[
     ),
 ]
 Combine = Annotated[
-    str, typer.Option(help="How enrolled items make one score: embedding, mean, median, max or min.")
+    str, Option(help="How enrolled items make one score: embedding, mean, median, max or min.")
 ]
 Trials = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--trials", metavar="LIST", help='Verify the trials of a list instead: a line "1 first second" each.'
     ),
 ]
 Enrolments = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--enrollments",
         "--enrolments",
         metavar="FILE",
@@ -79,7 +71,7 @@ Enrolments = Annotated[
 ]
 CohortData = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--cohort",
         metavar="DATA",
         help="Also verify by scores normalised with these items, of none of the tested classes; gallery: "
@@ -88,18 +80,17 @@ CohortData = Annotated[
 ]
 Norm = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="How to normalise: as (with the closest of --cohort), s (with all), or mean (less the mean of "
         "the closest, which is right for search, too). Default: as; with --cohort gallery mean."
     ),
 ]
 Top = Annotated[
-    int | None,
-    typer.Option(help="How many of --cohort are the closest; default 200, for mean 10.", min=2),
+    int | None, Option(help="How many of --cohort are the closest; default 200, for mean 10.", min=2)
 ]
 Gallery = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--gallery",
         metavar="PART",
         help="Also search the items of this part of the run: train or validation.",
@@ -107,7 +98,7 @@ Gallery = Annotated[
 ]
 Ignore = Annotated[
     str,
-    typer.Option(
+    Option(
         help="With --gallery, what a query does not find: nothing, domain (items of its class and domain) "
         "or group (items of its group)."
     ),
@@ -187,7 +178,7 @@ def evaluate(
         ranks=_numbers("ranks", ranks),
         enrol=enrol,
         combination=_known("combine", combine),
-        gallery=None if gallery is None else _known("gallery", gallery),
+        gallery=_known("gallery", gallery),
         ignore=_known("ignore", ignore),
         measures="all" if everything else "main",
         seed=seed,
@@ -219,7 +210,6 @@ Told = tuple[dict[str, Any], Callable[[], None]]
 
 
 def _about_tests(request: Request, report: Path | None) -> Told:
-    from samekind.cli.spaces import open_run
     from samekind.evaluation.rows import described
     from samekind.questions.evaluate_opened import evaluate_tests
     from samekind.training import RunFolder
@@ -234,7 +224,6 @@ def _about_tests(request: Request, report: Path | None) -> Told:
 
 
 def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
-    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.questions.evaluate_opened import evaluate_data
 
     opened = open_space(request.run, request.device)
@@ -246,7 +235,6 @@ def _about_data(request: Request, data: str, label: str | None, skip_unreadable:
 
 
 def _about_trials(request: Request, trials: Path, root: Path | None, enrolments: Path | None) -> Told:
-    from samekind.cli.spaces import open_space
     from samekind.data import read_trial_list
     from samekind.questions.evaluate import evaluate_trials
     from samekind.questions.evaluate_opened import read_cohort
@@ -265,16 +253,14 @@ def _about_trials(request: Request, trials: Path, root: Path | None, enrolments:
 
 
 def _about_two(request: Request, against: Path) -> Told:
-    from samekind.cli.output import print_differences, print_warnings
-    from samekind.cli.spaces import open_run
     from samekind.questions.evaluate_opened import evaluate_runs
 
     first, second = (open_run(run, request.device) for run in (request.run, against))
     answer = evaluate_runs(first, second, request.settings)
 
     def show() -> None:
-        print_differences(answer.names, answer.rows)
-        print_warnings({" and ".join(answer.names): answer.warnings})
+        output.print_differences(answer.names, answer.rows)
+        output.print_warnings({" and ".join(answer.names): answer.warnings})
 
     return {"against": str(against), **answer.to_json()}, show
 
@@ -283,23 +269,14 @@ def _print_evaluated(answer: "Evaluated", request: Request) -> None:
     """What training gained, the answers, what to know of them, and what the thresholds promised: one screen,
     or with --all everything.
     """
-    from samekind.cli.output import (
-        print_answers,
-        print_gains,
-        print_measures,
-        print_promises,
-        print_text,
-        print_warnings,
-    )
-
     everything = request.settings.measures == "all"
-    print_gains(answer.gains)
+    output.print_gains(answer.gains)
     if everything:
-        print_measures({answer.name: answer.rows})
+        output.print_measures({answer.name: answer.rows})
     else:
-        print_answers(answer.main_rows)
+        output.print_answers(answer.main_rows)
     if answer.choices is not None:
-        print_text(
+        output.print_text(
             f"\nBy default pairs are compared by {answer.choices.pairs}, neighbours found by "
             f"{answer.choices.neighbours}, classes named by {answer.choices.classes}: chosen on "
             f"{answer.choices.measured_on}."
@@ -307,33 +284,27 @@ def _print_evaluated(answer: "Evaluated", request: Request) -> None:
     if answer.misplaced:
         count, first = len(answer.misplaced), answer.misplaced[:NAMED]
         more = f", and {count - len(first):,} more" if count > len(first) else ""
-        print_text(f"Not beside their relatives: {'; '.join(row.sentence for row in first)}{more}.")
-    print_warnings({answer.name: answer.warnings})
-    print_promises(answer.promises if everything else answer.used_promises)
+        output.print_text(f"Not beside their relatives: {'; '.join(row.sentence for row in first)}{more}.")
+    output.print_warnings({answer.name: answer.warnings})
+    output.print_promises(answer.promises if everything else answer.used_promises)
     if not everything:
-        print_text("\n--all prints all measures, by every kind of score, and all thresholds.")
+        output.print_text("\n--all prints all measures, by every kind of score, and all thresholds.")
 
 
 def _tell(
-    content: dict[str, Any],
-    show: Callable[[], None],
-    *,
-    report: Path | None,
-    out: Path | None,
-    as_json: bool,
+    content: dict[str, Any], show: Callable[[], None], *, report: Path | None, out: Path | None, as_json: bool
 ) -> None:
-    from samekind.cli.output import print_json, print_text
-    from samekind.storage import write_text
-
     if out is not None:
+        from samekind.storage import write_text
+
         write_text(out, json.dumps(content, indent=2) + "\n")
     if as_json:
-        print_json(content)
+        output.print_json(content)
         return
     show()
     for words, path in (("The report is in", report), ("The same as JSON is in", out)):
         if path is not None:
-            print_text(f"{words} {path}")
+            output.print_text(f"{words} {path}")
 
 
 def _cohort(
@@ -341,13 +312,11 @@ def _cohort(
 ) -> "CohortSource | None":
     from samekind.questions.evaluate_opened import CohortSource
 
-    if data is None:
-        return None
-    return CohortSource(data, None if norm is None else _known("norm", norm), top, skip_unreadable)
+    return None if data is None else CohortSource(data, _known("norm", norm), top, skip_unreadable)
 
 
-def _known(option: str, given: str) -> Any:
-    """The value of an option, if it is one of those it takes."""
+def _known(option: str, given: str | None) -> Any:
+    """The value of an option, if it is one of those it takes, or None."""
     from samekind.evaluation.retrieval import IGNORED
     from samekind.inference.cohort import COHORT_NORMS
     from samekind.inference.enrolment import COMBINATIONS
@@ -358,7 +327,7 @@ def _known(option: str, given: str) -> Any:
         "ignore": IGNORED,
         "norm": COHORT_NORMS,
     }
-    return options.known(option, given, taken[option])
+    return None if given is None else options.known(option, given, taken[option])
 
 
 def _numbers(option: str, given: str) -> tuple[int, ...]:

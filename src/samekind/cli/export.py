@@ -3,18 +3,19 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli.options import AsJson, SpaceArgument
-from samekind.cli.output import print_json, print_messages, print_table, print_text, table
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.cli.spaces import open_space
 
 if TYPE_CHECKING:
     from samekind.questions.export import Exported
 
-Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="The folder to write.")]
+Out = Annotated[Path, Option("--out", metavar="FOLDER", help="The folder to write.")]
 Data = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--data",
         metavar="DATA",
         help="Items to compare PyTorch and onnxruntime on: a file, folder or table.",
@@ -23,23 +24,18 @@ Data = Annotated[
 ]
 Gallery = Annotated[
     Path | None,
-    typer.Option("--index", metavar="INDEX", help="The folder of an index, to be searched by the server."),
+    Option("--index", metavar="INDEX", help="The folder of an index, to be searched by the server."),
 ]
 
 
 def export(
-    space: SpaceArgument,
-    out: Out,
-    data: Data = None,
-    index: Gallery = None,
-    as_json: AsJson = False,
+    space: SpaceArgument, out: Out, data: Data = None, index: Gallery = None, as_json: AsJson = False
 ) -> None:
     """Write a space as ONNX files that run without PyTorch, and compare both: numbers, size and time.
 
     samekind serve FOLDER --onnx serves them.
     """
     from samekind import questions
-    from samekind.cli.spaces import open_space
     from samekind.exporting.writing import expect_replaceable
     from samekind.questions.export import kept_with
     from samekind.questions.galleries import open_gallery
@@ -58,10 +54,7 @@ def export(
         tradeoffs=tradeoffs,
         measures=measures,
     )
-    if as_json:
-        print_json({"folder": str(out), **answer.to_json()})
-        return
-    _print(answer, out)
+    render({"folder": out, **answer.to_json()}, lambda: _print(answer, out), as_json=as_json)
 
 
 def _print(answer: "Exported", folder: Path) -> None:

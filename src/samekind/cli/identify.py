@@ -1,27 +1,32 @@
 """samekind identify: which class is it, or none of these?"""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, Kind, SkipUnreadable, SpaceFolder
+from samekind.cli.output import print_messages, print_table, render, table
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
+from samekind.cli.thresholds import FITS_ONE
 from samekind.cli.together import Goes, check_together
 
 if TYPE_CHECKING:
     from samekind.questions.identify import Answer, Identified
+    from samekind.questions.identify_windows import Heard
 
-Files = Annotated[list[str], typer.Argument(metavar="FILES…", help="What to name: files, folders or tables.")]
+Files = Annotated[list[str], Argument(metavar="FILES…", help="What to name: files, folders or tables.")]
 Level = Annotated[
     float | None,
-    typer.Option(
+    Option(
         help="Answer with a group of the tree where the class is unsure, so that this share of answers "
         "is right: 0.95."
     ),
 ]
 Windows = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--windows",
         metavar="SECONDS",
         help="Cut long sounds into windows of so many seconds, and say who is heard when.",
@@ -49,22 +54,25 @@ def identify(
     that the space was trained with: "some copepod". With --windows a long recording is answered piece by
     piece; neighbours with the same answer are joined, and times without a voice are left out.
     """
-    check_together(context, TOGETHER)
-    if windows is not None:
-        _identify_windows(files, space, windows, kind, device, skip_unreadable, as_json)
-        return
     from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_table, table
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
-    from samekind.cli.thresholds import FITS_ONE
+    from samekind.questions.identify_windows import check_windows
 
+    check_together(context, TOGETHER)
     opened = open_space(space, device)
-    items = opened.read(files, skip_unreadable=skip_unreadable)
-    answer = questions.identify(opened.space, items, kind=kind, level=level, progress=bar)
-    if as_json:
-        print_json(answer.to_json())
+    if windows is None:
+        items = opened.read(files, skip_unreadable=skip_unreadable)
+        answer = questions.identify(opened.space, items, kind=kind, level=level, progress=bar)
+        render(answer.to_json(), lambda: _print(answer), as_json=as_json)
         return
+    check_windows(opened.space, windows)
+    how: Any = {"kind": kind, "skip_unreadable": skip_unreadable, "progress": bar}
+    heard = questions.identify_windows(opened.space, opened.files(files), seconds=windows, **how)
+    if heard.skipped:
+        opened.report_skipped(heard.skipped)
+    render(heard.to_json(), lambda: _print_windows(heard), as_json=as_json)
+
+
+def _print(answer: "Identified") -> None:
     print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
     lines = [
         [item.id, _called(answer, item), f"{item.probability:.3f}", f"{item.score:.4f}"]
@@ -74,39 +82,9 @@ def identify(
     print_table(table("Classes", ["item", "class", "probability", score], lines, texts=2))
 
 
-def _identify_windows(
-    files: list[str],
-    space: Path,
-    seconds: float,
-    kind: str | None,
-    device: str,
-    skip_unreadable: bool,
-    as_json: bool,
-) -> None:
-    """Who is heard when."""
-    from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_table, table
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
-    from samekind.cli.thresholds import FITS_ONE
+def _print_windows(answer: "Heard") -> None:
     from samekind.questions.identify import NONE
-    from samekind.questions.identify_windows import check_windows
 
-    opened = open_space(space, device)
-    check_windows(opened.space, seconds)
-    answer = questions.identify_windows(
-        opened.space,
-        opened.files(files),
-        seconds=seconds,
-        kind=kind,
-        skip_unreadable=skip_unreadable,
-        progress=bar,
-    )
-    if answer.skipped:
-        opened.report_skipped(answer.skipped)
-    if as_json:
-        print_json(answer.to_json())
-        return
     print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
     lines = [
         [item.id, _clock(item.start), _clock(item.end), item.name or NONE, f"{item.probability:.3f}"]

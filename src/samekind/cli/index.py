@@ -5,8 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from samekind.cli import options
+from samekind.cli.advice import advice_in_words
+from samekind.cli.output import print_json, print_messages, print_text
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 from samekind.errors import SettingError
 from samekind.settings import LARGEST_SEED
 
@@ -17,14 +22,14 @@ index = typer.Typer(
     help="Keep the vectors of a gallery, to be searched again and again.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-IndexFolder = Annotated[Path, typer.Argument(metavar="INDEX", help="The folder of an index.")]
+IndexFolder = Annotated[Path, Argument(metavar="INDEX", help="The folder of an index.")]
 Gallery = Annotated[
-    list[str], typer.Argument(metavar="GALLERY…", help="What searches find: files, folders or tables.")
+    list[str], Argument(metavar="GALLERY…", help="What searches find: files, folders or tables.")
 ]
-Out = Annotated[Path, typer.Option(help="The folder of the index; an older index there is replaced.")]
+Out = Annotated[Path, Option(help="The folder of the index; an older index there is replaced.")]
 IndexType = Annotated[
     str,
-    typer.Option(
+    Option(
         "--type",
         help="How the vectors are kept: auto (by size), exact, flat, hnsw, ivf or pq; on a server postgres "
         "or milvus.",
@@ -32,25 +37,23 @@ IndexType = Annotated[
 ]
 Server = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--server",
         metavar="URL",
         help="The server of postgres or milvus; put an address with a password in SAMEKIND_INDEX_URL.",
     ),
 ]
-Name = Annotated[str | None, typer.Option(help="The name of the index on the server.")]
+Name = Annotated[str | None, Option(help="The name of the index on the server.")]
 Recall = Annotated[
     float,
-    typer.Option(
+    Option(
         help="The share of the nearest that a search must find; 1 compares everything.", min=0.01, max=1.0
     ),
 ]
-Nearest = Annotated[
-    int, typer.Option("-k", "--nearest", help="The number of nearest to measure it for.", min=1)
-]
+Nearest = Annotated[int, Option("-k", "--nearest", help="The number of nearest to measure it for.", min=1)]
 Scores = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--kind",
         "--score",
         help="A kind of score to search by: similarity, cosine, fused, fitted or normalised; can be "
@@ -58,17 +61,12 @@ Scores = Annotated[
         show_default="the space's choice",
     ),
 ]
-Distil = Annotated[bool, typer.Option(help="Try to shorten the list by distilling the score.")]
-SampleSeed = Annotated[
-    int, typer.Option(help="Fixes the sample that is measured with.", min=0, max=LARGEST_SEED)
-]
+Distil = Annotated[bool, Option(help="Try to shorten the list by distilling the score.")]
+SampleSeed = Annotated[int, Option(help="Fixes the sample that is measured with.", min=0, max=LARGEST_SEED)]
 Thumbnails = Annotated[
-    bool,
-    typer.Option(
-        "--thumbnails", help="Keep a small picture of every item too, as samekind serve shows them."
-    ),
+    bool, Option("--thumbnails", help="Keep a small picture of every item too, as samekind serve shows them.")
 ]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace items that are already there.")]
+Replace = Annotated[bool, Option("--replace", help="Replace items that are already there.")]
 
 
 @index.command()
@@ -91,8 +89,6 @@ def build(
     as_json: options.AsJson = False,
 ) -> None:
     """Embed a gallery, store its vectors, and measure how to search them well and quickly."""
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.index.folder import check_room
     from samekind.questions.galleries import ShortlistSettings, new_index
     from samekind.questions.index import build_index
@@ -127,8 +123,6 @@ def add(
     as_json: options.AsJson = False,
 ) -> None:
     """Add items to an index; they survive a crash. An index that has grown much is measured again."""
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.questions import galleries
     from samekind.questions.index import add_to_index
 
@@ -144,9 +138,7 @@ def add(
 @index.command()
 def remove(
     folder: IndexFolder,
-    ids: Annotated[
-        list[str], typer.Argument(metavar="IDS…", help="The ids to remove, as search names them.")
-    ],
+    ids: Annotated[list[str], Argument(metavar="IDS…", help="The ids to remove, as search names them.")],
     as_json: options.AsJson = False,
 ) -> None:
     """Remove items from an index; if one is not there, none is removed."""
@@ -185,9 +177,6 @@ def _check_type(index_type: str, server: str | None, name: str | None, kinds: Se
 
 
 def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:
-    from samekind.cli.advice import advice_in_words
-    from samekind.cli.output import print_json, print_messages, print_text
-
     if as_json:
         print_json({"index": str(folder), **answer.to_json()})
         return

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from samekind.cli.options import AsJson, SpaceArgument
 from samekind.cli.output import print_json, print_table, print_text, table
+from samekind.cli.spaces import open_space
 from samekind.cli.thresholds import print_temperatures, thresholds_table
 
 if TYPE_CHECKING:
@@ -14,13 +15,9 @@ if TYPE_CHECKING:
 LONGEST_LIST, MOST_CLASSES = 6, 100
 
 
-def info(
-    space: SpaceArgument,
-    as_json: AsJson = False,
-) -> None:
+def info(space: SpaceArgument, as_json: AsJson = False) -> None:
     """Show the parts, classes, thresholds and temperatures of a saved space."""
     from samekind import questions
-    from samekind.cli.spaces import open_space
     from samekind.data.words import listed
     from samekind.questions.choices import ladder_in_words
 
@@ -28,7 +25,8 @@ def info(
     if as_json:
         print_json(answer.to_json())
         return
-    print_table(_parts_table(answer))
+    lines = [[name, _in_short(part), f"{answer.parameters[name]:,}"] for name, part in answer.parts.items()]
+    print_table(table("Parts", ["part", "what", "parameters"], lines, texts=2))
     print_text(f"\nClasses ({len(answer.classes):,}): {listed(answer.classes, most=MOST_CLASSES)}")
     decisions = {**answer.decisions, **({"open set": answer.open_set} if answer.open_set else {})}
     print_table(thresholds_table(decisions))
@@ -47,11 +45,6 @@ def info(
     print_temperatures(answer.temperatures)
     for fitted_on in dict.fromkeys(fitted.fitted_on for fitted in answer.temperatures.values()):
         print_text(f"temperatures: fitted on {fitted_on}")
-
-
-def _parts_table(answer: "SpaceInfo") -> "Table":
-    lines = [[name, _in_short(part), f"{answer.parameters[name]:,}"] for name, part in answer.parts.items()]
-    return table("Parts", ["part", "what", "parameters"], lines, texts=2)
 
 
 def _standings_table(answer: "SpaceInfo") -> "Table":

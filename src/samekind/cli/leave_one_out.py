@@ -1,19 +1,20 @@
 """samekind leave-one-out: how well does it do in a domain it has never seen?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli import options
+from samekind.cli.opening import open_items
+from samekind.cli.output import messages, print_systems
+from samekind.cli.progress_bar import Bar
+from samekind.cli.train import data_options
 from samekind.errors import SettingError
-
-if TYPE_CHECKING:
-    from samekind.recipes.plans import Plan
 
 SelectOnTest = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--select-on-test",
         help="Choose the epoch on the domain left out, as some papers do; every row then says so.",
     ),
@@ -22,8 +23,7 @@ SelectOnTest = Annotated[
 
 def leave_one_out(
     run: Annotated[
-        str,
-        typer.Argument(metavar="RUN", help="A recipe (prototypical, verification, triplet) or a TOML file."),
+        str, Argument(metavar="RUN", help="A recipe (prototypical, verification, triplet) or a TOML file.")
     ],
     data: options.Data = None,
     label: options.Label = None,
@@ -31,7 +31,7 @@ def leave_one_out(
     ignore: options.Ignore = "",
     size: options.Size = None,
     skip_unreadable: options.SkipUnreadable = False,
-    out: Annotated[Path, typer.Option(help="Where the runs go, a folder for each domain.")] = Path(
+    out: Annotated[Path, Option(help="Where the runs go, a folder for each domain.")] = Path(
         "runs/leave-one-out"
     ),
     select_on_test: SelectOnTest = False,
@@ -47,10 +47,6 @@ def leave_one_out(
     (another one with --set data.domain=NAME), the array domains of an .npz file, or with --set
     data.domain=folder the first of the folders domain/class/picture.
     """
-    from samekind.cli.opening import open_items
-    from samekind.cli.output import messages, print_systems
-    from samekind.cli.progress_bar import Bar
-    from samekind.cli.train import data_options
     from samekind.recipes import leave_one_out as trained_in_turn
     from samekind.recipes.leave_one_out import fewest_trained_on
     from samekind.recipes.plans import because_few, chosen_in_words, read_plan
@@ -62,7 +58,13 @@ def leave_one_out(
         data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
         training={} if seed is None else {"seed": seed},
     )
-    _check_split(plan)
+    # The domains make the split; "random", which every new run file names, is accepted.
+    given = [f"split.{name}" for name, value in plan.split.items() if (name, value) != ("by", "random")]
+    if given:
+        raise SettingError(
+            "leave-one-out makes its own split, a domain to test on and a part of the others to choose by; "
+            f"leave out {', '.join(given)}"
+        )
     items = open_items(plan)
     # One run for all domains: if one has few items to train on, all are adapted to few.
     planned = plan.run(items)
@@ -78,15 +80,3 @@ def leave_one_out(
         watcher=Bar(messages(), title=plan.recipe, note=note),
     )
     print_systems({"folder": str(out)}, {plan.recipe: rows}, as_json=as_json)
-
-
-def _check_split(plan: "Plan") -> None:
-    """Raise SettingError if the plan names a split: the domains make it. "random", which every new run file
-    names, is accepted.
-    """
-    given = [f"split.{name}" for name, value in plan.split.items() if (name, value) != ("by", "random")]
-    if given:
-        raise SettingError(
-            "leave-one-out makes its own split, a domain to test on and a part of the others to choose by; "
-            f"leave out {', '.join(given)}"
-        )

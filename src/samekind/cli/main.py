@@ -4,42 +4,14 @@ import io
 import os
 import sys
 import warnings
+from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 
-from samekind.cli.adapt import adapt
-from samekind.cli.attack import attack
-from samekind.cli.attention import attention
-from samekind.cli.calibrate import calibrate
-from samekind.cli.certify import certify
-from samekind.cli.check import check
-from samekind.cli.classes import classes
-from samekind.cli.cluster import cluster
-from samekind.cli.compare import compare
-from samekind.cli.demo import demo
-from samekind.cli.draw import draw
-from samekind.cli.dynamics import dynamics
-from samekind.cli.embed import embed
-from samekind.cli.enroll import enroll
-from samekind.cli.evaluate import evaluate
-from samekind.cli.export import export
-from samekind.cli.identify import identify
+from samekind.allocator import keep_memory
 from samekind.cli.index import index
-from samekind.cli.info import info
-from samekind.cli.init import init
-from samekind.cli.leave_one_out import leave_one_out
-from samekind.cli.novelty import novelty
-from samekind.cli.predict import predict
-from samekind.cli.report import report
-from samekind.cli.representation import representation
-from samekind.cli.robustness import robustness
-from samekind.cli.search import search
-from samekind.cli.serve import serve
-from samekind.cli.shift import shift
-from samekind.cli.train import train
-from samekind.cli.tree import tree
-from samekind.cli.two_sample import two_sample
 from samekind.errors import SamekindError, SettingError
 
 MISTAKE, INTERRUPTED = 2, 130
@@ -55,32 +27,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": HELP},
 )
-ASKING = (compare, search, enroll, identify, predict, cluster, embed, novelty, two_sample, attention)
-for command in (
-    demo,
-    check,
-    init,
-    train,
-    leave_one_out,
-    evaluate,
-    calibrate,
-    adapt,
-    report,
-    robustness,
-    attack,
-    certify,
-    representation,
-    shift,
-    dynamics,
-    *ASKING,
-    classes,
-    tree,
-    info,
-    draw,
-    export,
-    serve,
-):
-    app.command()(command)
+#: The commands, as help lists them: functions in files of the same name.
+COMMANDS = (
+    "demo check init train leave_one_out evaluate calibrate adapt report robustness attack certify "
+    "representation shift dynamics compare search enroll identify predict cluster embed novelty two_sample "
+    "attention classes tree info draw export serve"
+)
+for name in COMMANDS.split():
+    app.command()(getattr(import_module(f"samekind.cli.{name}"), name))
 app.add_typer(index, name="index")
 
 
@@ -95,8 +49,7 @@ def _show_version(is_given: bool) -> None:
 @app.callback()
 def program(
     version: Annotated[
-        bool,
-        typer.Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True),
+        bool, Option("--version", help="Show the version and stop.", callback=_show_version, is_eager=True)
     ] = False,
 ) -> None:
     """Learn what "the same kind" means from labelled examples, and answer questions with it."""
@@ -110,6 +63,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     # Threads of PyTorch that wait shall sleep: on a busy machine, spinning takes the processor from others.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    keep_memory()
     # Pictures that cannot be read get a message of ours.
     warnings.filterwarnings("ignore", module=r"PIL\.")
     try:

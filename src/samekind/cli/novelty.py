@@ -3,9 +3,12 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space, warn_of_training_items
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -13,31 +16,25 @@ if TYPE_CHECKING:
 
 Score = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The kind of score: similarity, cosine, fused, fitted or normalised.",
         show_default="the space's choice; with prototypes that of the threshold for none of these, if any",
     ),
 ]
 Method = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="What items are compared with: prototypes (the best class), neighbours (the nearest known "
         "item) or svm (the region of the known items).",
         show_default="svm with --known, else prototypes",
     ),
 ]
-MostKnown = Annotated[
-    int, typer.Option(help="svm: use at most this many known items, drawn at random.", min=2)
-]
-KnownSeed = Annotated[int, typer.Option(help="Fixes which known items are drawn.", min=0, max=LARGEST_SEED)]
-
+MostKnown = Annotated[int, Option(help="svm: use at most this many known items, drawn at random.", min=2)]
+KnownSeed = Annotated[int, Option(help="Fixes which known items are drawn.", min=0, max=LARGEST_SEED)]
 Known = Annotated[
-    list[str] | None,
-    typer.Option("--known", metavar="DATA", help="Items that are not new; can be repeated."),
+    list[str] | None, Option("--known", metavar="DATA", help="Items that are not new; can be repeated.")
 ]
-Outliers = Annotated[
-    float, typer.Option(help="svm: the share of known items that may lie outside their region.")
-]
+Outliers = Annotated[float, Option(help="svm: the share of known items that may lie outside their region.")]
 
 
 def novelty(
@@ -49,8 +46,8 @@ def novelty(
     outliers: Outliers = 0.1,
     most_known: MostKnown = 2000,
     seed: KnownSeed = 0,
-    csv: Annotated[Path | None, typer.Option(help="Write all items as a table here as well.")] = None,
-    show: Annotated[int, typer.Option(help="How many of the newest items to show.", min=0)] = 10,
+    csv: Annotated[Path | None, Option(help="Write all items as a table here as well.")] = None,
+    show: Annotated[int, Option(help="How many of the newest items to show.", min=0)] = 10,
     device: options.Device = "auto",
     label: options.LabelColumn = None,
     named_by: options.IdColumn = None,
@@ -60,9 +57,6 @@ def novelty(
 ) -> None:
     """Rank items by how new they are; with labels, also measure how well that tells new from known."""
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.questions.novelty import NoveltySettings
     from samekind.questions.table_files import check_ending, write_table
 
@@ -79,15 +73,10 @@ def novelty(
         write_table(csv, answer.columns, raw_texts=raw_texts)
     if answer.auroc is not None:
         warn_of_training_items(opened, data)
-    if as_json:
-        print_json(answer.to_json())
-    else:
-        _print(answer, show, csv)
+    render(answer.to_json(), lambda: _print(answer, show, csv), as_json=as_json)
 
 
 def _print(answer: "Judged", show: int, csv: Path | None) -> None:
-    from samekind.cli.output import print_messages, print_table, print_text, table
-
     columns, auroc = answer.columns, answer.auroc
     count = len(columns["id"])
     if show:

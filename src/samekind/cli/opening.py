@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from samekind.cli.output import print_messages
 from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ def open_items(plan: "Plan") -> "Items":
     """The items of a plan. Prints their memory, notes and warnings to the standard error; raises DataError if
     training would be pointless.
     """
-    from samekind.cli.output import print_messages
     from samekind.data import open_data
     from samekind.data.problems import problems_of
 
@@ -49,12 +49,8 @@ def _about_size(plan: "Plan") -> list[str]:
 
     data, source = plan.data, plan.source
     if is_named(source):
-        exists = Path(source).exists()
-        return (
-            [f'"{source}" is the data of that name; for the one in this folder say ./{source}']
-            if exists
-            else []
-        )
+        note = f'"{source}" is the data of that name; for the one in this folder say ./{source}'
+        return [note] if Path(source).exists() else []
     needed = memory_needed(source, settings=data)
     if needed < WORTH_SAYING:
         return []

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from samekind.errors import SettingError, nearest
 from samekind.settings import LARGEST_SEED
@@ -17,32 +17,31 @@ OPENED = (
     "arrays (.npz), IDX files, a folder of CIFAR's files, a folder of sprites"
 )
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of a table.")]
-Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")]
+AsJson = Annotated[bool, Option("--json", help="Print one JSON object instead of a table.")]
+Device = Annotated[str, Option(help="auto, cpu, cuda, cuda:1 or mps.")]
 Data = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--data",
         metavar="DATA",
         help=f"What to learn from: {OPENED}.",
         show_default="that of the run file, or digits",
     ),
 ]
-Label = Annotated[str | None, typer.Option(help="The column of the class, in a table.", show_default="label")]
+Label = Annotated[str | None, Option(help="The column of the class, in a table.", show_default="label")]
 PathColumn = Annotated[
-    str | None,
-    typer.Option("--path", help="The column of the files, in a list of pictures.", show_default="path"),
+    str | None, Option("--path", help="The column of the files, in a list of pictures.", show_default="path")
 ]
 Ignore = Annotated[
-    str, typer.Option(help="Columns of a table to leave out, separated by commas.", show_default="none")
+    str, Option(help="Columns of a table to leave out, separated by commas.", show_default="none")
 ]
 Size = Annotated[
     int | None,
-    typer.Option(help="Pictures are read this many pixels wide and high.", show_default="their own", min=1),
+    Option(help="Pictures are read this many pixels wide and high.", show_default="their own", min=1),
 ]
 Taxonomy = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--taxonomy",
         metavar="FILE",
         help="The tree of the classes: Newick, a table of paths or of parents, JSON, or indented text.",
@@ -50,7 +49,7 @@ Taxonomy = Annotated[
 ]
 SplitBy = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--split",
         help="How the items are split: random, group, domain, or part (by a column or the files).",
         show_default="part where the data has parts, group where it has groups, else random",
@@ -58,14 +57,14 @@ SplitBy = Annotated[
 ]
 Unseen = Annotated[
     str,
-    typer.Option(
+    Option(
         help="Classes to test on that training never sees: 7,8,9 (names with a comma in double quotes), half "
         "or random-half."
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    Option(
         help="Fixes the split, the weights and the order of the data.",
         show_default="that of the run, 0",
         min=0,
@@ -74,54 +73,48 @@ Seed = Annotated[
 ]
 DrawSeed = Annotated[
     int,
-    typer.Option(
+    Option(
         help="Fixes the few-shot tasks, the starts of k-means and the intervals.", min=0, max=LARGEST_SEED
     ),
 ]
-Tasks = Annotated[int, typer.Option(help="How many few-shot tasks to draw.", min=2)]
+Tasks = Annotated[int, Option(help="How many few-shot tasks to draw.", min=2)]
 NoReferences = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--no-references",
         help="Leave out the baselines without training, which read the training items again.",
     ),
 ]
 Changes = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--set", metavar="NAME=VALUE", help="Change a setting of the run: epochs=10, terms.pair.weight=0.5."
     ),
 ]
 Root = Annotated[
-    Path | None,
-    typer.Option(help="The folder that the paths of the list start from.", show_default="its own"),
+    Path | None, Option(help="The folder that the paths of the list start from.", show_default="its own")
 ]
-SpaceArgument = Annotated[
-    Path, typer.Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")
-]
+SpaceArgument = Annotated[Path, Argument(metavar="SPACE", help="The folder of a saved space, or of a run.")]
 SpaceFolder = Annotated[
-    Path,
-    typer.Option("--space", envvar="SAMEKIND_SPACE", help="The folder of a saved space, or of a run."),
+    Path, Option("--space", envvar="SAMEKIND_SPACE", help="The folder of a saved space, or of a run.")
 ]
 Sources = Annotated[
     list[str],
-    typer.Argument(
-        metavar="DATA…", help="Files, folders, .zip archives, tables or arrays, read as in training."
-    ),
+    Argument(metavar="DATA…", help="Files, folders, .zip archives, tables or arrays, read as in training."),
 ]
 Kind = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The kind of score: similarity, cosine, fused, fitted or normalised.",
         show_default="the space's choice",
     ),
 ]
 SkipUnreadable = Annotated[
-    bool, typer.Option("--skip-unreadable", help="Skip files that cannot be read, and name them.")
+    bool, Option("--skip-unreadable", help="Skip files that cannot be read, and name them.")
 ]
 RawTexts = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--raw-texts",
         help="Write texts to a .csv as they are, for programs; else one that a spreadsheet would run as a "
         "formula (it begins with =, +, - or @) gets a ' in front.",
@@ -129,7 +122,7 @@ RawTexts = Annotated[
 ]
 IdColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--id",
         metavar="COLUMN",
         help="The column of a table of numbers that names its rows.",
@@ -138,7 +131,7 @@ IdColumn = Annotated[
 ]
 LabelColumn = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--label",
         help="The column of a table that holds the label.",
         show_default="as in training, else label",
@@ -146,28 +139,26 @@ LabelColumn = Annotated[
 ]
 AttackedData = Annotated[
     str | None,
-    typer.Argument(
+    Argument(
         metavar="DATA",
         help="Items whose class is known: a folder of class folders, a table, or what else is opened.",
         show_default="the test items of the run",
     ),
 ]
 Norm = Annotated[
-    str, typer.Option(help="How changes are measured: linf, l2, l1, or snr (l2, in the size of the item).")
+    str, Option(help="How changes are measured: linf, l2, l1, or snr (l2, in the size of the item).")
 ]
-Steps = Annotated[int, typer.Option(help="Steps of an attack.", min=1)]
-Restarts = Annotated[int, typer.Option(help="How often an attack begins anew where it failed.", min=1)]
-AttackedItems = Annotated[int, typer.Option(help="Attack at most this many items, drawn at random.", min=2)]
-AttackSeed = Annotated[
-    int, typer.Option(help="Fixes the items and where attacks begin.", min=0, max=LARGEST_SEED)
-]
+Steps = Annotated[int, Option(help="Steps of an attack.", min=1)]
+Restarts = Annotated[int, Option(help="How often an attack begins anew where it failed.", min=1)]
+AttackedItems = Annotated[int, Option(help="Attack at most this many items, drawn at random.", min=2)]
+AttackSeed = Annotated[int, Option(help="Fixes the items and where attacks begin.", min=0, max=LARGEST_SEED)]
 FixedColumns = Annotated[
     list[str] | None,
-    typer.Option("--fixed", metavar="COLUMN", help="A column that is not changed; can be repeated."),
+    Option("--fixed", metavar="COLUMN", help="A column that is not changed; can be repeated."),
 ]
 Surrogate = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--surrogate",
         metavar="SPACE",
         help="Another space with the same classes, whose examples must break no more than the attack.",

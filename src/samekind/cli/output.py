@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -22,8 +22,16 @@ ENDLESS = 1_000_000
 
 
 def print_json(content: Any) -> None:
-    """One JSON object on the standard output."""
-    print(json.dumps(content, indent=2))
+    """One JSON object on the standard output; paths are texts in it."""
+    print(json.dumps(content, indent=2, default=os.fspath))
+
+
+def render(content: Any, show: Callable[[], None], *, as_json: bool) -> None:
+    """An answer as JSON, or as ``show`` prints it for people."""
+    if as_json:
+        print_json(content)
+    else:
+        show()
 
 
 def print_text(text: str | Text) -> None:

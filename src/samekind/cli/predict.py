@@ -3,20 +3,24 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.output import print_messages, print_text, render
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space, warn_of_training_items
+from samekind.cli.thresholds import FITS_ONE
 
 if TYPE_CHECKING:
     from samekind.questions.predict import Predicted
 
-Head = Annotated[str, typer.Option(help="What answers: similarity; auxiliary or fused, if it was trained.")]
+Head = Annotated[str, Option(help="What answers: similarity; auxiliary or fused, if it was trained.")]
 
 
 def predict(
     data: options.Sources,
     space: options.SpaceFolder,
-    out: Annotated[Path, typer.Option(help="The table to write: .csv or .parquet.")],
+    out: Annotated[Path, Option(help="The table to write: .csv or .parquet.")],
     head: Head = "similarity",
     kind: options.Kind = None,
     label: options.LabelColumn = None,
@@ -31,9 +35,6 @@ def predict(
     With a threshold for none of these, the score that was compared with it is written as well.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space, warn_of_training_items
     from samekind.questions.predict import known_head
     from samekind.questions.table_files import check_ending, write_table
 
@@ -45,15 +46,10 @@ def predict(
     write_table(out, answer.columns(), raw_texts=raw_texts)
     if answer.judged:
         warn_of_training_items(opened, data)
-    if as_json:
-        print_json({"out": str(out), **answer.to_json()})
-    else:
-        _print(answer, out)
+    render({"out": out, **answer.to_json()}, lambda: _print(answer, out), as_json=as_json)
 
 
 def _print(answer: "Predicted", out: Path) -> None:
-    from samekind.cli.output import print_messages, print_text
-    from samekind.cli.thresholds import FITS_ONE
     from samekind.data.words import counted
     from samekind.questions.identify import NONE
 

@@ -8,7 +8,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from samekind.cli.output import messages
-from samekind.measures.catalogue import write_epoch
 
 if TYPE_CHECKING:
     from samekind.questions.progress import Advance
@@ -41,7 +40,7 @@ class Bar:
 
     def begin(self, *, steps: int, done: int) -> None:
         if self.note and done < steps:
-            self.console.print(f"{self.title}: {self.note}", markup=False, highlight=False, soft_wrap=True)
+            self._say(self.note)
             self.note = ""
         self.progress.start()
         self.progress.update(self.task, total=steps, completed=done)
@@ -51,27 +50,22 @@ class Bar:
         self.progress.update(self.task, advance=1, status=status)
 
     def epoch(self, entry: dict[str, Any]) -> None:
+        from samekind.measures.catalogue import write_epoch
+
         measures = entry["validation"]
         shown = measures if self.shown is None else self.shown
         self.measures = " ".join(write_epoch(key, measures[key]) for key in shown)
         if not self.console.is_terminal:
-            self.console.print(
-                f"{self.title}: epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} "
-                f"{entry['items_per_second']:,.0f} items/s",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            speed = f"{entry['items_per_second']:,.0f} items/s"
+            self._say(f"epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} {speed}")
         if "trouble" in entry:
-            self.console.print(
-                f"{self.title}: careful: after epoch {entry['epoch']} {entry['trouble']}",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+            self._say(f"careful: after epoch {entry['epoch']} {entry['trouble']}")
 
     def end(self) -> None:
         self.progress.stop()
+
+    def _say(self, sentence: str) -> None:
+        self.console.print(f"{self.title}: {sentence}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _shown_on(console: Console) -> Progress:

@@ -3,15 +3,17 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, DrawSeed, NoReferences, Tasks
+from samekind.cli.output import print_gains, print_json, print_text, print_warnings
+from samekind.cli.spaces import open_run
 
 
 def report(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run.")],
+    run: Annotated[Path, Argument(metavar="RUN", help="The folder of a run.")],
     out: Annotated[
-        Path | None, typer.Option(help="The page to write.", show_default="report.html in the run")
+        Path | None, Option(help="The page to write.", show_default="report.html in the run")
     ] = None,
     tasks: Tasks = 600,
     no_references: NoReferences = False,
@@ -20,8 +22,6 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Write what a trained space answers, in numbers and pictures, as one HTML page."""
-    from samekind.cli.output import print_gains, print_json, print_text, print_warnings
-    from samekind.cli.spaces import open_run
     from samekind.questions.evaluate import EvaluationSettings
     from samekind.questions.evaluate_opened import evaluate_tests
 

@@ -3,24 +3,25 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli import options
+from samekind.cli.draw import write_figure
+from samekind.cli.output import print_table, print_text, render, table
+from samekind.cli.spaces import open_run
 
 if TYPE_CHECKING:
     from samekind.questions.representation import Represented
 
-Runs = Annotated[list[Path], typer.Argument(metavar="RUN…", help="Folders of runs on the same data.")]
-Limit = Annotated[int, typer.Option(help="Compare at most this many training items.", min=10)]
+Runs = Annotated[list[Path], Argument(metavar="RUN…", help="Folders of runs on the same data.")]
+Limit = Annotated[int, Option(help="Compare at most this many training items.", min=10)]
 Power = Annotated[
     float,
-    typer.Option(
+    Option(
         help="Re-weight the principal directions first: 0 leaves them, 1 makes all alike.", min=0.0, max=2.0
     ),
 ]
-Plot = Annotated[
-    Path | None, typer.Option(help="Draw the spaces: .svg, .png or .pdf.", show_default="no picture")
-]
+Plot = Annotated[Path | None, Option(help="Draw the spaces: .svg, .png or .pdf.", show_default="no picture")]
 
 
 def representation(
@@ -28,7 +29,7 @@ def representation(
     limit: Limit = 2000,
     power: Power = 0.0,
     plot: Plot = None,
-    seed: Annotated[int, typer.Option(help="The seed of the draw.")] = 0,
+    seed: Annotated[int, Option(help="The seed of the draw.")] = 0,
     device: options.Device = "auto",
     as_json: options.AsJson = False,
 ) -> None:
@@ -39,9 +40,6 @@ def representation(
     than an equal part. With three runs or more also how the measures go together.
     """
     from samekind import questions
-    from samekind.cli.draw import write_figure
-    from samekind.cli.output import print_json
-    from samekind.cli.spaces import open_run
     from samekind.questions.representation import Trained
     from samekind.reports import representation_bars
     from samekind.training import RunFolder
@@ -57,14 +55,10 @@ def representation(
             f"{Path(name).name} ({budget})" for name, budget in zip(answer.names, answer.budgets, strict=True)
         ]
         write_figure(lambda: representation_bars(names, answer.spaces), plot)
-    if as_json:
-        print_json({**answer.to_json(), "picture": None if plot is None else str(plot)})
-        return
-    _print(answer, plot)
+    render({**answer.to_json(), "picture": plot}, lambda: _print(answer, plot), as_json=as_json)
 
 
 def _print(answer: "Represented", plot: Path | None) -> None:
-    from samekind.cli.output import print_table, print_text, table
     from samekind.evaluation.representation import NAMES
 
     measured = {

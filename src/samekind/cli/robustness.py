@@ -3,20 +3,21 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from samekind.cli import options
+from samekind.cli.output import print_messages, print_table, print_text, render, table
+from samekind.cli.spaces import items_to_attack, open_space
 
 if TYPE_CHECKING:
     from samekind.questions.robustness import Withstood
 
 Page = Annotated[
-    Path,
-    typer.Option(help="The page to write: curves, attacked pictures, and whether the attacks are sound."),
+    Path, Option(help="The page to write: curves, attacked pictures, and whether the attacks are sound.")
 ]
 Epsilons = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--eps",
         help="How far items may be moved, separated by commas: 2/255,4/255,8/255; of a table in standard "
         "deviations of a column, of a sound in the range of a sample, or with --norm snr 40dB,30dB,20dB.",
@@ -24,23 +25,22 @@ Epsilons = Annotated[
     ),
 ]
 Questions = Annotated[
-    str, typer.Option("--ask", help="What to attack, separated by commas: class, pair, neighbour, enrolment.")
+    str, Option("--ask", help="What to attack, separated by commas: class, pair, neighbour, enrolment.")
 ]
 Minutes = Annotated[
     float | None,
-    typer.Option(
+    Option(
         help="The time for all curves, about: where it is short, there are fewer items, steps or curves.",
         min=0.1,
         show_default="3, without --limit and --steps",
     ),
 ]
 Steps = Annotated[
-    int | None,
-    typer.Option(help="Steps of an attack.", min=1, show_default="50, or what fits into the time"),
+    int | None, Option(help="Steps of an attack.", min=1, show_default="50, or what fits into the time")
 ]
 Items = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--limit",
         help="Attack at most this many items, drawn at random.",
         min=2,
@@ -48,7 +48,7 @@ Items = Annotated[
     ),
 ]
 NoCells = Annotated[
-    bool, typer.Option("--no-cells", help="Leave out attacks within Voronoi cells, which take longest.")
+    bool, Option("--no-cells", help="Leave out attacks within Voronoi cells, which take longest.")
 ]
 
 
@@ -77,8 +77,6 @@ def robustness(
     A result whose attack fails a check says that it is not a measure of robustness.
     """
     from samekind import questions
-    from samekind.cli.output import print_json, print_messages, print_text
-    from samekind.cli.spaces import items_to_attack, open_space
     from samekind.evaluation.robustness_curve import ASKED
     from samekind.questions.robustness import RobustnessSettings, known_norm, read_epsilon
     from samekind.reports import write_robustness_page
@@ -100,16 +98,10 @@ def robustness(
     items = items_to_attack(opened, data, label=label, skip_unreadable=skip_unreadable)
     answer = questions.robustness(opened.space, items, settings, surrogate=other, tell=print_messages)
     write_robustness_page(to, answer.measured, title=f"Robustness of {opened.name} on {items.name}")
-    if as_json:
-        print_json({"page": str(to), **answer.to_json()})
-        return
-    _print(answer)
-    print_text(f"\nThe page is in {to}")
+    render({"page": to, **answer.to_json()}, lambda: _print(answer, to), as_json=as_json)
 
 
-def _print(answer: "Withstood") -> None:
-    from samekind.cli.output import print_messages, print_table, table
-
+def _print(answer: "Withstood", page: Path) -> None:
     measured = answer.measured
     lines = [
         [
@@ -126,3 +118,4 @@ def _print(answer: "Withstood") -> None:
     heads = ["question", "by", "measure", "before", "after", "checks"]
     print_table(table(title, heads, lines, texts=3))
     print_messages(*measured.notes, *(f"careful: {warning}" for warning in answer.warnings))
+    print_text(f"\nThe page is in {page}")

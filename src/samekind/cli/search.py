@@ -4,9 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
+from samekind.cli.advice import advice_in_words
 from samekind.cli.options import AsJson, Device, Kind, LabelColumn, SkipUnreadable, SpaceFolder
+from samekind.cli.output import print_json, print_table, print_text, table
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
@@ -14,30 +18,24 @@ if TYPE_CHECKING:
 
     from samekind.questions.search import How, Query, Searched
 
-IndexFolder = Annotated[
-    Path | None, typer.Option(help="The folder of an index to look in (samekind index build).")
-]
+IndexFolder = Annotated[Path | None, Option(help="The folder of an index to look in (samekind index build).")]
 SaveIndex = Annotated[
-    Path | None, typer.Option(help="Store the gallery's vectors in this folder, for the next search.")
+    Path | None, Option(help="Store the gallery's vectors in this folder, for the next search.")
 ]
 Exhaustive = Annotated[
-    bool, typer.Option("--exhaustive", help="Compare everything, even if the index has a shortlist.")
+    bool, Option("--exhaustive", help="Compare everything, even if the index has a shortlist.")
 ]
 Cohort = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--cohort",
         metavar="gallery",
         help="Normalise scores by the gallery itself: an item that is close to everything is found less.",
     ),
 ]
-
-Queries = Annotated[
-    list[str], typer.Argument(metavar="QUERY…", help="What to look for: files, folders or tables.")
-]
+Queries = Annotated[list[str], Argument(metavar="QUERY…", help="What to look for: files, folders or tables.")]
 Gallery = Annotated[
-    list[str] | None,
-    typer.Option(help="Where to look: files, folders, tables, or the folder of an index."),
+    list[str] | None, Option(help="Where to look: files, folders, tables, or the folder of an index.")
 ]
 
 
@@ -46,7 +44,7 @@ def search(
     space: SpaceFolder,
     gallery: Gallery = None,
     index: IndexFolder = None,
-    k: Annotated[int, typer.Option("-k", "--nearest", help="How many to find for each query.", min=1)] = 5,
+    k: Annotated[int, Option("-k", "--nearest", help="How many to find for each query.", min=1)] = 5,
     kind: Kind = None,
     cohort: Cohort = None,
     save_index: SaveIndex = None,
@@ -57,9 +55,6 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
-    from samekind.cli.output import print_json
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.questions.search import search_files
 
     if cohort not in (None, "gallery"):
@@ -88,8 +83,6 @@ def search(
 
 
 def _show(answer: "Searched", how: "How | None") -> None:
-    from samekind.cli.output import print_table, print_text
-
     if not answer.gallery:
         print_text("The index is empty: there is nothing to find; samekind index add puts something in.")
         return
@@ -101,8 +94,6 @@ def _show(answer: "Searched", how: "How | None") -> None:
 
 def _in_words(how: "How") -> str:
     """How matches were found, and the option or command that helps."""
-    from samekind.cli.advice import advice_in_words
-
     if how.advice is None:
         return how.sentence
     words = advice_in_words(how.advice)
@@ -131,8 +122,6 @@ def _index_folder(gallery: Sequence[str], index: Path | None, save_index: Path |
 
 def _table(query: "Query", kind: str) -> "Table":
     """The matches of one query; with labels and probabilities if there are any."""
-    from samekind.cli.output import table
-
     labelled = any(match.label is not None for match in query.matches)
     calibrated = any(match.probability is not None for match in query.matches)
     lines = [

@@ -3,33 +3,36 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli import options
+from samekind.cli.output import print_messages, print_table, render, table
+from samekind.cli.spaces import open_space
+from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.questions.shift import Shifted
 
 Data = Annotated[
     list[str] | None,
-    typer.Argument(
+    Argument(
         metavar="DATA…",
         help="Labelled items from elsewhere. Without any, the run's own test pictures are corrupted.",
         show_default=False,
     ),
 ]
-Corruptions = Annotated[str, typer.Option(help="Which corruptions, separated by commas.")]
-Severities = Annotated[str, typer.Option(help="How severe, 1 to 5, separated by commas.")]
-Limit = Annotated[int, typer.Option(help="Compare at most this many items of a set.", min=20)]
+Corruptions = Annotated[str, Option(help="Which corruptions, separated by commas.")]
+Severities = Annotated[str, Option(help="How severe, 1 to 5, separated by commas.")]
+Limit = Annotated[int, Option(help="Compare at most this many items of a set.", min=20)]
 
 
 def shift(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run; its test items are home.")],
+    run: Annotated[Path, Argument(metavar="RUN", help="The folder of a run; its test items are home.")],
     data: Data = None,
     corruptions: Corruptions = "noise,blur,contrast,jpeg",
     severities: Severities = "1,2,3,4,5",
     limit: Limit = 500,
-    seed: Annotated[int, typer.Option(help="Fixes the items drawn, the noise and the shuffles.", min=0)] = 0,
+    seed: Annotated[int, Option(help="Fixes the items drawn, the noise and the shuffles.", min=0)] = 0,
     label: options.LabelColumn = None,
     device: options.Device = "auto",
     skip_unreadable: options.SkipUnreadable = False,
@@ -41,9 +44,6 @@ def shift(
     new are set aside, "shift" if the others have moved, too.
     """
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.spaces import open_space
-    from samekind.errors import SettingError
     from samekind.questions.shift import ShiftSettings
 
     try:
@@ -59,15 +59,10 @@ def shift(
         for source in data or []
     }
     answer = questions.shift(opened.space, opened.test_items(), away, settings)
-    if as_json:
-        print_json(answer.to_json())
-        return
-    _print(answer)
+    render(answer.to_json(), lambda: _print(answer), as_json=as_json)
 
 
 def _print(answer: "Shifted") -> None:
-    from samekind.cli.output import print_messages, print_table, table
-
     lines = []
     for one in answer.sets:
         gap = one.gaps[0] if one.gaps else None

@@ -7,6 +7,9 @@ import typer
 
 from samekind.errors import SettingError
 
+#: Where values come from that nobody gave.
+DEFAULTS = ("DEFAULT", "DEFAULT_MAP")
+
 
 class Goes(NamedTuple):
     """The options of which an option needs one, those that exclude it, and why, if that is not obvious."""
@@ -20,8 +23,11 @@ def check_together(context: typer.Context, table: Mapping[str, Goes]) -> None:
     """Refuse options that were given, even with their default, and have no effect. ``table`` has options and
     arguments by the names of their parameters.
     """
-    written = {parameter.name: _written(parameter.opts[0]) for parameter in context.command.params}
-    given = {name for name in written if name and _is_given(context, name)}
+    options = {parameter.name: parameter.opts[0] for parameter in context.command.params if parameter.name}
+    # As the help has it: options begin with a dash, arguments are in capitals.
+    written = {name: text if text.startswith("-") else text.upper() for name, text in options.items()}
+    sources = {name: context.get_parameter_source(name) for name in options}
+    given = {name for name, source in sources.items() if source and source.name not in DEFAULTS}
     for name, goes in table.items():
         if name not in given:
             continue
@@ -33,13 +39,3 @@ def check_together(context: typer.Context, table: Mapping[str, Goes]) -> None:
             raise SettingError(
                 f"{written[name]} does nothing without {missing}; give that as well, or leave it out"
             )
-
-
-def _is_given(context: typer.Context, name: str) -> bool:
-    source = context.get_parameter_source(name)
-    return source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
-
-
-def _written(name: str) -> str:
-    """As the help has it: options begin with a dash, arguments are in capitals."""
-    return name if name.startswith("-") else name.upper()

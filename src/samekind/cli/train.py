@@ -5,10 +5,14 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli import options
+from samekind.cli.opening import open_items
+from samekind.cli.output import messages, print_json, print_messages, print_text
+from samekind.cli.progress_bar import Bar
 from samekind.errors import SettingError
+from samekind.settings import write
 
 if TYPE_CHECKING:
     from samekind.data import Items, Sets
@@ -29,17 +33,13 @@ WORTH_SAYING = 60
 HOUSE = "house"
 
 TestDomains = Annotated[
-    str,
-    typer.Option("--test-domain", help="Domains to test on, separated by commas; the others are trained on."),
+    str, Option("--test-domain", help="Domains to test on, separated by commas; the others are trained on.")
 ]
-
-Start = Annotated[Path | None, typer.Option("--from", help="Start from the weights of a saved space.")]
-
-At = Annotated[str, typer.Option(help="Where the threshold goes: eer, far=0.01, frr=0.01 or cost=0.01.")]
-
+Start = Annotated[Path | None, Option("--from", help="Start from the weights of a saved space.")]
+At = Annotated[str, Option(help="Where the threshold goes: eer, far=0.01, frr=0.01 or cost=0.01.")]
 Minutes = Annotated[
     float | None,
-    typer.Option(
+    Option(
         min=0,
         help="The time that the house recipe has; what would take longer is not begun.",
         show_default="none on a GPU, 5 on a CPU",
@@ -48,7 +48,7 @@ Minutes = Annotated[
 
 
 def train(
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help=WHICH, show_default=False)] = HOUSE,
+    run: Annotated[str, Argument(metavar="[RUN]", help=WHICH, show_default=False)] = HOUSE,
     data: options.Data = None,
     label: options.Label = None,
     path: options.PathColumn = None,
@@ -59,9 +59,7 @@ def train(
     split: options.SplitBy = None,
     unseen: options.Unseen = "",
     test_domains: TestDomains = "",
-    out: Annotated[
-        Path | None, typer.Option(help="The folder of the run.", show_default="runs/RECIPE")
-    ] = None,
+    out: Annotated[Path | None, Option(help="The folder of the run.", show_default="runs/RECIPE")] = None,
     start: Start = None,
     at: At = "eer",
     minutes: Minutes = None,
@@ -71,11 +69,8 @@ def train(
     as_json: options.AsJson = False,
 ) -> None:
     """Train a metric space. The same command goes on where it was stopped."""
-    from samekind.cli.opening import open_items
-    from samekind.cli.output import messages, print_messages
-    from samekind.cli.progress_bar import Bar
     from samekind.questions.evaluate import cautions
-    from samekind.recipes import fit
+    from samekind.recipes import climb, fit
     from samekind.recipes.plans import because_few, chosen_in_words, read_plan
     from samekind.training import RunFolder
 
@@ -96,16 +91,17 @@ def train(
     with (folder := RunFolder(out or Path("runs") / plan.recipe)).lock():
         sets = plan.sets(folder, items, seed=planned.seed)
         print_messages(*(f"careful: {sentence}" for sentence in cautions(sets)))
+        how: Any = {"folder": folder.path, "device": device, "point": at}
         if plan.recipe == HOUSE:
-            settings = plan.run(sets.train)
-            space = _climb(settings, sets, folder, minutes=minutes, device=device, at=at, as_json=as_json)
+            settings, watcher = plan.run(sets.train), Bar(messages(), title=HOUSE)
+            tell: Any = print_messages if as_json else print_text  # a line about each rung
+            space = climb(sets, run=settings, minutes=minutes, watcher=watcher, tell=tell, **how)
         else:
             settings = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
             few = because_few(chosen_in_words(planned, settings))
             watcher = Bar(messages(), title=settings.recipe, note=few)
             print_messages(*_time_of(settings, sets, folder, device=device))
-            how: Any = {"device": device, "start": first, "point": at, "watcher": watcher}
-            space = fit(settings, sets, folder=folder.path, **how)
+            space = fit(settings, sets, start=first, watcher=watcher, **how)
     _tell(folder, sets, space, settings, as_json=as_json)
 
 
@@ -206,37 +202,9 @@ def _time_of(run: "Run", sets: "Sets", folder: "RunFolder", *, device: str) -> l
     ]
 
 
-def _climb(
-    run: "Run",
-    sets: "Sets",
-    folder: "RunFolder",
-    *,
-    minutes: float | None,
-    device: str,
-    at: str,
-    as_json: bool,
-) -> "MetricSpace":
-    """Carry out the house recipe, with a line about each rung."""
-    from samekind.cli.output import messages, print_messages, print_text
-    from samekind.cli.progress_bar import Bar
-    from samekind.recipes import climb
-
-    return climb(
-        sets,
-        run=run,
-        folder=folder.path,
-        minutes=minutes,
-        device=device,
-        point=at,
-        watcher=Bar(messages(), title=HOUSE),
-        tell=print_messages if as_json else print_text,
-    )
-
-
 def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *, as_json: bool) -> None:
     """What was trained, how good it is, where it is, and what to do next."""
-    from samekind.cli.output import print_json, print_text
-    from samekind.settings import write
+    from samekind.questions.choices import choices_in_words
 
     lines, saved = folder.record.lines(), folder.space_folder()
     best: Mapping[str, Any] | None = next((entry for entry in reversed(lines) if entry["best"]), None)
@@ -250,7 +218,8 @@ def _tell(folder: "RunFolder", sets: "Sets", space: "MetricSpace", run: "Run", *
         print_text(f"Kept: {space.ladder.kept}.")
     else:
         _tell_epochs(run, sets, lines, best)
-    _tell_kinds(space)
+    for sentence in choices_in_words(space):
+        print_text(f"{sentence[0].upper()}{sentence[1:]}.")
     print_text(f"The space is in {saved}; next: samekind evaluate {quote(str(folder.path))}")
 
 
@@ -258,7 +227,6 @@ def _tell_epochs(
     run: "Run", sets: "Sets", lines: "Sequence[Mapping[str, Any]]", best: Mapping[str, Any] | None
 ) -> None:
     """How long it was trained, and which epoch was the best."""
-    from samekind.cli.output import print_text
     from samekind.data.words import counted
     from samekind.measures.catalogue import write_epoch
     from samekind.training.health import verdict
@@ -281,12 +249,3 @@ def _tell_epochs(
             "That was the last epoch: training longer may help, such as "
             f"--set epochs={2 * run.epochs} with another --out."
         )
-
-
-def _tell_kinds(space: "MetricSpace") -> None:
-    """By which kind of score each question is answered."""
-    from samekind.cli.output import print_text
-    from samekind.questions.choices import choices_in_words
-
-    for sentence in choices_in_words(space):
-        print_text(f"{sentence[0].upper()}{sentence[1:]}.")

@@ -3,9 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
+from samekind.cli.draw import write_figure
 from samekind.cli.options import AsJson, Device, Kind, SpaceArgument, Taxonomy, known
+from samekind.cli.output import print_text, render
+from samekind.cli.spaces import open_space
+from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.questions.tree import Agreement, Inferred
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
 PICTURES = (".svg", ".png", ".pdf")
 To = Annotated[
     list[Path] | None,
-    typer.Option(
+    Option(
         "--to",
         metavar="FILE",
         help="Where to write the tree (.nwk, .csv, .tsv, .json, .txt) or its picture (.svg, .png, .pdf); may "
@@ -22,15 +26,13 @@ To = Annotated[
 ]
 Coloured = Annotated[
     str | None,
-    typer.Option("--data", metavar="DATA", help="Labelled items: mistakes about them colour the picture."),
+    Option("--data", metavar="DATA", help="Labelled items: mistakes about them colour the picture."),
 ]
-
 MethodOption = Annotated[
-    str, typer.Option(help="neighbour-joining, average (UPGMA), single, complete, weighted or ward.")
+    str, Option(help="neighbour-joining, average (UPGMA), single, complete, weighted or ward.")
 ]
 ByConfusions = Annotated[
-    bool,
-    typer.Option("--by-confusions", help="Classes are near that are mistaken for one another (in --data)."),
+    bool, Option("--by-confusions", help="Classes are near that are mistaken for one another (in --data).")
 ]
 
 
@@ -41,7 +43,7 @@ def tree(
     taxonomy: Taxonomy = None,
     data: Coloured = None,
     by_confusions: ByConfusions = False,
-    radial: Annotated[bool, typer.Option("--radial", help="Draw the tree around a circle.")] = False,
+    radial: Annotated[bool, Option("--radial", help="Draw the tree around a circle.")] = False,
     kind: Kind = None,
     device: Device = "auto",
     as_json: AsJson = False,
@@ -53,8 +55,6 @@ def tree(
     from typing import get_args
 
     from samekind import questions
-    from samekind.cli.output import print_json
-    from samekind.cli.spaces import open_space
     from samekind.taxonomy import Method, read_tree
 
     known("method", method, get_args(Method))
@@ -71,14 +71,11 @@ def tree(
     )
     for path in to or []:
         _write(answer, path, radial=radial)
-    if as_json:
-        print_json({**answer.to_json(), "files": [str(path) for path in to or []]})
-    else:
-        _print(answer, to or [])
+    files = to or []
+    render({**answer.to_json(), "files": files}, lambda: _print(answer, files), as_json=as_json)
 
 
 def _print(answer: "Inferred", files: list[Path]) -> None:
-    from samekind.cli.output import print_text
     from samekind.taxonomy.newick import newick_text
 
     if answer.agreement is not None:
@@ -91,8 +88,6 @@ def _print(answer: "Inferred", files: list[Path]) -> None:
 
 def _write(answer: "Inferred", path: Path, *, radial: bool) -> None:
     """Write the tree, or its picture if the file's ending says so."""
-    from samekind.cli.draw import write_figure
-    from samekind.errors import SettingError
     from samekind.reports import tree_picture
     from samekind.taxonomy import write_tree
 

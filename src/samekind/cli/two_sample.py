@@ -2,37 +2,40 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder, known
+from samekind.cli.output import print_text, render
+from samekind.cli.progress_bar import bar
+from samekind.cli.spaces import open_space
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
     from samekind.questions.two_sample import Side, Tested
 
-KernelScore = Annotated[str, typer.Option(help="The score to use as kernel: similarity, cosine or fused.")]
+KernelScore = Annotated[str, Option(help="The score to use as kernel: similarity, cosine or fused.")]
 Symmetrise = Annotated[
-    str, typer.Option(help="How to make a score symmetric that depends on the order: max or mean.")
+    str, Option(help="How to make a score symmetric that depends on the order: max or mean.")
 ]
 Spectrum = Annotated[
     str,
-    typer.Option(
+    Option(
         help="How to make the kernel semidefinite: clip, or shift, which takes any number of items "
         "but may miss a difference."
     ),
 ]
-Most = Annotated[int, typer.Option(help="Use at most this many items of a side, drawn at random.", min=2)]
-Seed = Annotated[int, typer.Option(help="Fixes the shuffles and the items drawn.", min=0, max=LARGEST_SEED)]
+Most = Annotated[int, Option(help="Use at most this many items of a side, drawn at random.", min=2)]
+Seed = Annotated[int, Option(help="Fixes the shuffles and the items drawn.", min=0, max=LARGEST_SEED)]
 
 
 def two_sample(
-    first: Annotated[str, typer.Argument(metavar="A", help="A folder, archive, table, array or file.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    first: Annotated[str, Argument(metavar="A", help="A folder, archive, table, array or file.")],
+    second: Annotated[str, Argument(metavar="B", help="Another one.")],
     space: SpaceFolder,
     kind: KernelScore = "similarity",
     symmetrise: Symmetrise = "max",
     spectrum: Spectrum = "clip",
-    permutations: Annotated[int, typer.Option(help="The number of shuffles to compare with.", min=1)] = 1000,
+    permutations: Annotated[int, Option(help="The number of shuffles to compare with.", min=1)] = 1000,
     most: Most = 1000,
     seed: Seed = 0,
     device: Device = "auto",
@@ -44,9 +47,6 @@ def two_sample(
     The squared maximum mean discrepancy, and how often a shuffle of the items has one as large.
     """
     from samekind import questions
-    from samekind.cli.output import print_json, print_text
-    from samekind.cli.progress_bar import bar
-    from samekind.cli.spaces import open_space
     from samekind.questions.reading import known_kind
     from samekind.questions.two_sample import TwoSampleSettings
 
@@ -63,10 +63,7 @@ def two_sample(
     answer = questions.two_sample(
         opened.space, *sides, settings=settings, sources=(first, second), progress=bar
     )
-    if as_json:
-        print_json(answer.to_json())
-    else:
-        print_text(_sentence(answer))
+    render(answer.to_json(), lambda: print_text(_sentence(answer)), as_json=as_json)
 
 
 def _sentence(answer: "Tested") -> str:

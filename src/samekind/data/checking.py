@@ -20,11 +20,10 @@ from samekind.data.problems import class_sizes, problems_of
 from samekind.data.settings import DataSettings, or_usual
 from samekind.data.sources import expect_source
 from samekind.data.sources.listing import Listing, foreign_files
-from samekind.data.sources.loading import load, load_sounds
+from samekind.data.sources.loading import load, load_sounds, told_apart
 from samekind.data.splits import Split
 from samekind.data.stored import Stored, decode_all
 from samekind.data.words import listed, named
-from samekind.decoding.pixels import Heading
 from samekind.errors import DataError, SettingError
 
 Splitting = Split | Callable[[Items], Split | None]
@@ -92,12 +91,8 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
     if listing.files and medium_of_files(map(str, listing.files)) is SOUNDS:
         return _examine_sounds(listing, settings, split)
     headings = read_headings(listing.files, workers=settings.workers)
-    sizes = Counter((heading.height, heading.width) for heading in headings if isinstance(heading, Heading))
-    unreadable = [
-        (str(file), str(heading))
-        for file, heading in zip(listing.files, headings, strict=True)
-        if isinstance(heading, DataError)
-    ]
+    whole, _, unreadable = told_apart(listing.files, headings)
+    sizes = Counter((heading.height, heading.width) for heading in whole)
     problems = list(_listing_problems(listing))
     try:
         # Left on the disk: a check must not take as much memory as training.

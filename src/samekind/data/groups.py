@@ -124,9 +124,7 @@ class _Dealing:
 
 
 def _spared(order: list[int], held: list[dict[int, int]], count: int) -> list[int]:
-    """The first ``count`` groups, in this order, without which every class still has one; [] if there are
-    fewer.
-    """
+    """The first ``count`` groups without which every class still has one; [] if there are fewer."""
     left = Counter(label for classes in held for label in classes)
 
     def search(start: int, count: int) -> list[int] | None:

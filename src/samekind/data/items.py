@@ -150,9 +150,7 @@ class Items:
         )
 
     def class_indices(self, classes: Sequence[str]) -> Tensor:
-        """Labels of the named classes, in that order, however their accents are stored. Raises DataError for
-        an unknown name.
-        """
+        """Labels of the named classes, in that order, however accents are stored; else a DataError."""
         known = {name: index for index, name in enumerate(self.classes)}
         names = spelt_as(classes, self.classes)
         for name in names:

@@ -81,8 +81,7 @@ def stratified(items: Items, fractions: Mapping[str, float], *, seed: int) -> Sp
     """
     check_fractions(fractions)
     return Split(
-        parts=cut(items.labels, fractions, torch.arange(len(items)), seed),
-        fingerprint=items.fingerprint(),
+        parts=cut(items.labels, fractions, torch.arange(len(items)), seed), fingerprint=items.fingerprint()
     )
 
 

@@ -196,21 +196,11 @@ def begin_decoding(
     pixels = torch.empty(len(files), *reader.shape, dtype=torch.uint8)
     places = pixels.numpy()
 
-    def decode(part: range) -> list[tuple[int, DataError]]:
-        unreadable = []
-        for place in part:
-            try:
-                reader.read_into(files[place], places[place])
-            except DataError as error:
-                unreadable.append((place, error))
-        return unreadable
+    def decode(place: int) -> None:
+        reader.read_into(files[place], places[place])
 
-    pending = pool(workers).map(decode, parts(len(files), threads(workers)))
-
-    def wait() -> Decoded:
-        return Decoded(pixels, [failure for failures in pending for failure in failures])
-
-    return wait
+    failed = _begin(decode, range(len(files)), workers)
+    return lambda: Decoded(pixels, failed())
 
 
 def _begin_sounds(
@@ -220,17 +210,29 @@ def _begin_sounds(
     sounds = [held.get(file) for file in files]
     missing = [place for place, sound in enumerate(sounds) if sound is None]
 
-    def decode(part: range) -> list[tuple[int, DataError]]:
+    def decode(place: int) -> None:
+        sounds[place] = reader.samples(files[place])
+
+    failed = _begin(decode, missing, workers)
+    return lambda: (sounds, failed())
+
+
+def _begin(
+    decode: Callable[[int], None], places: Sequence[int], workers: int
+) -> Callable[[], list[tuple[int, DataError]]]:
+    """Start decoding at these places, in threads; the function returned waits, and gives the failures."""
+
+    def attempt(part: range) -> list[tuple[int, DataError]]:
         unreadable = []
-        for place in (missing[number] for number in part):
+        for place in (places[number] for number in part):
             try:
-                sounds[place] = reader.samples(files[place])
+                decode(place)
             except DataError as error:
                 unreadable.append((place, error))
         return unreadable
 
-    pending = pool(workers).map(decode, parts(len(missing), threads(workers))) if missing else iter(())
-    return lambda: (sounds, [failure for failures in pending for failure in failures])
+    pending = pool(workers).map(attempt, parts(len(places), threads(workers)))
+    return lambda: [failure for failures in pending for failure in failures]
 
 
 def parts(count: int, workers: int) -> list[range]:

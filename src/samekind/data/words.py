@@ -22,6 +22,15 @@ def counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
+def counted_items(items: int, classes: int) -> str:
+    """How many items there are, of how many classes.
+
+    >>> counted_items(1, 2)
+    '1 item of 2 classes'
+    """
+    return f"{counted(items, 'item', 'items')} of {counted(classes, 'class', 'classes')}"
+
+
 def listed(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") -> str:
     """The first names, and how many more there are.
 

@@ -27,6 +27,15 @@ class Rung:
     error_interval: tuple[float, float] | None = None
     accuracy: Share | None = None
 
+    @property
+    def sentence(self) -> str:
+        """How it did, in a line."""
+        named = "" if self.accuracy is None else f", accuracy {self.accuracy:.1%}"
+        return (
+            f"{self.name}: Recall@1 {self.recall:.1%} ({self.neighbours}), EER {self.equal_error:.1%} "
+            f"({self.pairs}){named}, {self.seconds:.0f} s"
+        )
+
 
 @dataclass(frozen=True)
 class Ladder:

@@ -25,9 +25,7 @@ class Levels:
     items: Natural
 
     def threshold(self, level: float) -> float | None:
-        """The threshold for a share of right answers, or for the next higher level that has one; None where
-        no threshold promises so much.
-        """
+        """The threshold for a share of right answers, or the next higher level that has one; else None."""
         place = bisect_left(LEVELS, check_level(level) - 1e-9)
         return self.thresholds[place] if place < len(self.thresholds) else None
 

@@ -1,7 +1,7 @@
 """What a space keeps about its scores, as space.json stores it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, get_args
 
 from samekind.decisions.balance import Balance
@@ -42,18 +42,9 @@ class Record:
 
         Raises SettingError if an entry has the wrong type or an unknown key.
         """
-        keys = (
-            "open set",
-            "temperatures",
-            "standings",
-            "choices",
-            "ladder",
-            "balances",
-            "enrolled",
-            "levels",
-        )
-        later = {key.replace(" ", "_"): content[key] for key in keys if key in content}
-        record = read(cls, {"decisions": content["decisions"], **later}, where="space.json")
+        keys = {entry.name: entry.name.replace("_", " ") for entry in fields(cls)}
+        stored = {name: content[key] for name, key in keys.items() if key in content}
+        record = read(cls, {"decisions": content["decisions"], **stored}, where="space.json")
         for kind, decision in record.decisions.items():
             if decision.kind != kind:
                 raise SettingError(f'space.json: the decision for "{kind}" is one for "{decision.kind}"')

@@ -23,7 +23,6 @@ class PictureForm(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Shape of what is read."""
         return self.channels + self.original_size, self.height, self.width
 
     @property

@@ -13,8 +13,9 @@ An image network has named stages:
   training, so every network ends its constructor with `compose` or ``begin(self, pretrained=…)``.
 
 Networks of sounds (`XVector`, `ECAPA`, `SoundResNet`, `CAMPlusPlus`) take features (n, coefficients, frames),
-padded at their ends with NaN; padding changes no embedding. `FrontEnd` around one of them makes features of
-waveforms. `SpeakerNetwork` is a published one with its own front end and learned weights.
+padded at their ends with NaN; padding changes no embedding. ``coefficients`` says how many numbers a frame
+has. `FrontEnd` around one of them makes features of waveforms. `SpeakerNetwork` is a published one with its
+own front end and learned weights.
 
 Some are around others: `Standardised` scales the input, `Views` asks about a picture at another size and with
 its mirrored copy, `Headed` puts a head on an encoder, `Compressed` shortens its embeddings, `WithSize` adds

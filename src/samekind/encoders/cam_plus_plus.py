@@ -51,7 +51,6 @@ class CAMPlusPlus(nn.Module):
 
     @property
     def coefficients(self) -> int:
-        """How many numbers a frame has."""
         return self.bands
 
     def features(self, x: Tensor) -> Tensor:
@@ -66,7 +65,6 @@ class CAMPlusPlus(nn.Module):
 
     @property
     def embedding(self) -> nn.Module:
-        """The last layer."""
         return self.xvector["dense"]
 
     forward = embedded

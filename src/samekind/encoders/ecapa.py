@@ -61,7 +61,6 @@ class ECAPA(nn.Module):
 
     @property
     def coefficients(self) -> int:
-        """How many numbers a frame has."""
         return self.bands
 
     def features(self, x: Tensor) -> Tensor:
@@ -120,9 +119,7 @@ def _unit(
 
 
 def _applied(unit: Any, x: Tensor, lengths: Tensor) -> Tensor:
-    """Maps (n, channels, time) through a unit: beyond the ends of a sound there are zeros, or the sound
-    itself, backwards.
-    """
+    """Maps (n, channels, time) through a unit; beyond the ends are zeros, or the sound itself, backwards."""
     convolution = unit[0]
     lost = convolution.dilation[0] * (convolution.kernel_size[0] - 1) - 2 * convolution.padding[0]
     y: Tensor = unit(mirrored(x, lengths, lost // 2) if lost else x)

@@ -35,9 +35,7 @@ def hold(stages: Stages, *, freeze: Freeze) -> None:
 
 
 def settle(stages: Stages, *, batch_norm: BatchNorm, freeze: Freeze) -> None:
-    """Put frozen stages and frozen batch normalisation in evaluation mode; to be called after every
-    ``train()``.
-    """
+    """Put frozen stages and batch normalisation in evaluation mode, after every ``train()``."""
     for module in _frozen(stages, freeze):
         module.eval()
     if batch_norm == "frozen":
@@ -46,9 +44,7 @@ def settle(stages: Stages, *, batch_norm: BatchNorm, freeze: Freeze) -> None:
 
 
 def begin(network: Any, *, pretrained: bool = False) -> None:
-    """Finish a new network: apply its ``freeze`` and ``batch_norm``, and note whether its weights were
-    learned somewhere or drawn.
-    """
+    """Finish a new network: ``freeze``, ``batch_norm``, and whether its weights were learned or drawn."""
     network.pretrained = pretrained
     hold(network.stages(), freeze=network.freeze)
     network.train()

@@ -69,7 +69,6 @@ class FrontEnd(nn.Module):
         return features
 
     def features(self, x: Tensor) -> Tensor:
-        """What the last layer of the encoder sees."""
         features: Tensor = self.encoder.features(self.prepared(x))
         return features
 

@@ -37,7 +37,6 @@ class Headed(nn.Module):
 
     @property
     def embedding(self) -> nn.Module:
-        """The head."""
         head: nn.Module = self.head
         return head
 

@@ -8,9 +8,7 @@ from samekind.errors import DataError, SettingError
 
 
 def expect_images(x: Tensor, *, channels: int, size: int | None = None, smallest: int = 1) -> None:
-    """Raises DataError unless x is (n, channels, size, size); with ``size`` None, any height and width of at
-    least ``smallest``.
-    """
+    """Raises DataError unless x is (n, channels, size, size), or with None, ``smallest`` or more a side."""
     sides = (size, size) if size else x.shape[2:]
     if x.dim() == 4 and x.shape[1:] == (channels, *sides) and min(x.shape[2:]) >= smallest:
         return

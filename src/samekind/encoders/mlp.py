@@ -16,12 +16,7 @@ class MLP(nn.Module):
     """
 
     def __init__(
-        self,
-        *,
-        inputs: int,
-        dimension: int = 64,
-        hidden: Sequence[int] = (256, 256),
-        dropout: float = 0.0,
+        self, *, inputs: int, dimension: int = 64, hidden: Sequence[int] = (256, 256), dropout: float = 0.0
     ) -> None:
         super().__init__()
         if min(inputs, dimension, *hidden) < 1:

@@ -108,7 +108,6 @@ class EfficientNetLite(nn.Module):
         begin(self, pretrained=weights)
 
     def stages(self) -> dict[str, list[nn.Module]]:
-        """The modules of each stage, from the input to the embedding."""
         return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:

@@ -5,14 +5,13 @@ stage by stage, see `samekind.encoders.stages`.
 """
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from functools import partial
 
 import torch
 from torch import nn
-from torch.utils.checkpoint import checkpoint
 
-from samekind.encoders.stages import statistics_kept
+from samekind.encoders.stages import checkpoint_of
 from samekind.encoders.standing_in import standing_in
 
 
@@ -29,10 +28,7 @@ def recomputing(module: nn.Module, *, active: bool) -> Iterator[None]:
     # For this pass only, so that no copy of the module refers to blocks of the original.
     with ExitStack() as stack:
         for block in blocks_of(module):
-            again = partial(
-                checkpoint, block.forward, use_reentrant=False, context_fn=partial(_contexts, block)
-            )
-            stack.enter_context(standing_in(block, again))
+            stack.enter_context(standing_in(block, partial(checkpoint_of([block]), block.forward)))
         yield
 
 
@@ -47,10 +43,6 @@ def blocks_of(module: nn.Module) -> Iterator[nn.Module]:
             yield from blocks_of(child)
         elif _size(child):
             yield child
-
-
-def _contexts(block: nn.Module) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-    return nullcontext(), statistics_kept([block])
 
 
 def _has_list(module: nn.Module) -> bool:

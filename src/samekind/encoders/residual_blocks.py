@@ -75,9 +75,7 @@ class PreActivationBlock(nn.Module):
 
 
 class LeakyBlock(nn.Module):
-    """Three 3x3 convolutions around a projected shortcut, leaky ReLUs of slope 0.1, and a pooling that halves
-    the side.
-    """
+    """Three 3x3 convolutions, a projected shortcut, leaky ReLUs of slope 0.1; pooling halves the side."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()

@@ -33,7 +33,6 @@ class ResidualMLP(nn.Module):
         self.embedding = nn.Identity()
 
     def features(self, x: Tensor) -> Tensor:
-        """The embeddings."""
         if x.dim() < 2 or prod(x.shape[1:]) != self.inputs:
             raise DataError(f"the encoder takes items of {self.inputs} numbers; got {tuple(x.shape)}")
         flat = x.flatten(1)

@@ -44,7 +44,6 @@ class SideBySide(nn.Module):
         return {**named, "embedding": [self.embedding]}
 
     def features(self, x: Tensor) -> Tensor:
-        """The embeddings, (n, dimension)."""
         sizes: Sequence[int | None] = self.sizes or [None] * len(self.encoders)
         pairs = zip(self.encoders, sizes, strict=True)
         return torch.cat([F.normalize(encoder(resized(x, size))) for encoder, size in pairs], dim=1)

@@ -60,7 +60,6 @@ class SoundResNet(nn.Module):
 
     @property
     def coefficients(self) -> int:
-        """How many numbers a frame has."""
         return self.bands
 
     def features(self, x: Tensor) -> Tensor:

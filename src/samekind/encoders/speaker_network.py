@@ -39,10 +39,7 @@ PUBLISHED = {
         lambda: ECAPA(width=1024, last_width=3072, variant="speechbrain"),
         "0575cb64845e6b9a10db9bcb74d5ac32b326b8dc90352671d345e2ee3d0126a2",
     ),
-    "cam++": _Published(
-        CAMPlusPlus,
-        "92f29b94e6948786a26778c9e302525d185bb08c8b9f5252ed98776902840199",
-    ),
+    "cam++": _Published(CAMPlusPlus, "92f29b94e6948786a26778c9e302525d185bb08c8b9f5252ed98776902840199"),
     "resnet34": _Published(
         lambda: SoundResNet(depths=(3, 4, 6, 3), pooling="sample"),
         "5ef208a9da1453335308a6b6f4e6dfbd7e183a38b604de0a57664f45d257fe94",
@@ -109,12 +106,10 @@ class SpeakerNetwork(nn.Module):
 
     @property
     def coefficients(self) -> int:
-        """How many numbers a frame has."""
         return BANDS
 
     @property
     def embedding(self) -> nn.Module:
-        """The last layer."""
         layer: nn.Module = self.module.embedding
         return layer
 
@@ -129,7 +124,6 @@ class SpeakerNetwork(nn.Module):
         return features
 
     def features(self, x: Tensor) -> Tensor:
-        """What the last layer sees."""
         features: Tensor = self.module.features(self.prepared(x))
         return features
 
@@ -152,7 +146,6 @@ class SpeakerPreparation(nn.Module):
 
     @property
     def coefficients(self) -> int:
-        """How many numbers a frame has."""
         return BANDS
 
     def forward(self, x: Tensor) -> Tensor:

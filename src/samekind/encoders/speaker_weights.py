@@ -109,10 +109,7 @@ def _of_graph(content: bytes, module: nn.Module, path: Path) -> dict[str, Tensor
         ]
         [last] = [node for node in graph.node if node.op_type == "Gemm"]
         mean = stored.get("mean_vec", torch.zeros(()))
-        tensors = {
-            "embedding.weight": stored[last.input[1]],
-            "embedding.bias": stored[last.input[2]] - mean,
-        }
+        tensors = {"embedding.weight": stored[last.input[1]], "embedding.bias": stored[last.input[2]] - mean}
         layers = list(_convolutions(module))
         if len(pairs) != len(layers):
             raise ValueError(f"it has {len(pairs)} convolutions, expected {len(layers)}")

@@ -6,6 +6,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -13,14 +14,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.utils.checkpoint import checkpoint
 
-from samekind.encoders.freezing import (
-    BatchNorm,
-    Freeze,
-    Network,
-    begin,
-    expect_choices,
-    train_unless_frozen,
-)
+from samekind.encoders.freezing import BatchNorm, Freeze, Network, begin, expect_choices, train_unless_frozen
 from samekind.encoders.images import expect_images, expect_sizes
 from samekind.encoders.pooling import Pooling, expect_pooling, normalised, pooled
 
@@ -189,12 +183,17 @@ def _recomputed(modules: Sequence[nn.Module], x: Tensor) -> Tensor:
         # The compiler does not repeat updates of statistics, and does not take the contexts below.
         compiled: Tensor = checkpoint(_apply, modules, x, use_reentrant=False)
         return compiled
+    result: Tensor = checkpoint_of(modules)(_apply, modules, x)
+    return result
+
+
+def checkpoint_of(modules: Sequence[nn.Module]) -> Callable[..., Any]:
+    """PyTorch's ``checkpoint`` of a function of these modules, whose statistics move once, not twice."""
 
     def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
         return nullcontext(), statistics_kept(modules)
 
-    result: Tensor = checkpoint(_apply, modules, x, use_reentrant=False, context_fn=contexts)
-    return result
+    return partial(checkpoint, use_reentrant=False, context_fn=contexts)
 
 
 @contextmanager

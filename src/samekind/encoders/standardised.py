@@ -39,18 +39,15 @@ class Standardised(nn.Module):
     @property
     def means(self) -> list[float]:
         """What is subtracted from each feature or channel."""
-        values: list[float] = self.centre.tolist()
-        return values
+        return self.centre.tolist()
 
     @property
     def deviations(self) -> list[float]:
         """What each is then divided by."""
-        values: list[float] = self.spread.tolist()
-        return values
+        return self.spread.tolist()
 
     @property
     def attention(self) -> Callable[[Tensor], dict[str, Tensor]]:
-        """The function that gives the encoder's attention."""
         attention = self.encoder.attention
         return lambda x: attention(self.standardise(x))
 
@@ -66,12 +63,10 @@ class Standardised(nn.Module):
         return (x - self.centre.reshape(shape)) / self.spread.reshape(shape)
 
     def features(self, x: Tensor) -> Tensor:
-        """What the last layer of the encoder sees."""
         features: Tensor = self.encoder.features(self.standardise(x))
         return features
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the encoder."""
         maps: dict[str, Tensor] = self.encoder.maps(self.standardise(x))
         return maps
 

@@ -100,9 +100,7 @@ class AttentivePooling(nn.Module):
 
 
 def pooling_named(name: str, channels: int) -> nn.Module:
-    """The pooling that an encoder's setting names: "statistics", "sample" (statistics as of a sample, divided
-    by n - 1) or "attentive".
-    """
+    """The pooling by its name: "statistics", "sample" (divided by n - 1) or "attentive"."""
     if name == "attentive":
         return AttentivePooling(channels=channels)
     return StatisticsPooling(sample=True, least=1e-7) if name == "sample" else StatisticsPooling()

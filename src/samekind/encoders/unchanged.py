@@ -22,7 +22,6 @@ class Unchanged(nn.Module):
         self.embedding = nn.Identity()
 
     def features(self, x: Tensor) -> Tensor:
-        """The items, flattened."""
         if x.dim() < 2 or prod(x.shape[1:]) != self.inputs:
             raise DataError(f"the encoder takes items of {self.inputs} numbers; got {tuple(x.shape)}")
         return x.flatten(1)

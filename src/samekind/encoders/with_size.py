@@ -36,9 +36,7 @@ class WithSize(nn.Module):
 
     @property
     def stages(self) -> Any:
-        """The function that gives the encoder's stages, if it has any; the map of the size is part of the
-        last one.
-        """
+        """The function that gives the encoder's stages, if any; the map of the size is in the last one."""
         stages = self.encoder.stages
 
         def with_size() -> dict[str, list[nn.Module]]:
@@ -49,12 +47,10 @@ class WithSize(nn.Module):
 
     @property
     def attention(self) -> Callable[[Tensor], dict[str, Tensor]]:
-        """The function that gives the encoder's attention."""
         attention = self.encoder.attention
         return lambda x: attention(_colours(x))
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the encoder."""
         maps: dict[str, Tensor] = self.encoder.maps(_colours(x))
         return maps
 
@@ -63,7 +59,6 @@ class WithSize(nn.Module):
         return torch.cat([self.encoder.features(_colours(x)), log_sides(x[:, -1])], dim=1)
 
     def embedding(self, features: Tensor) -> Tensor:
-        """The embeddings of features."""
         embeddings: Tensor = self.encoder.embedding(features[:, :-2]) + self.size(features[:, -2:])
         return embeddings
 

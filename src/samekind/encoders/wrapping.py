@@ -12,9 +12,7 @@ PASSED_ON = ("dimension", "feature_dimension", "map_channels", "stages", "attent
 
 
 def around_encoder(wrapper: type[Wrapper]) -> type[Wrapper]:
-    """Give a class with an ``encoder`` inside what that one has, but for what the class has or declares
-    itself.
-    """
+    """Let a class pass on the properties of the ``encoder`` inside it, except those that it defines."""
     own = vars(wrapper).keys() | inspect.get_annotations(wrapper).keys()
     for name in PASSED_ON:
         if name not in own:

@@ -60,30 +60,31 @@ def against(
             for sample in samples(first, items, first_z[name], name)
             if sample[:4] in two
         ]
-        by_classes = _pairs(first, second, items, first_z[name], second_z[name], name, measures, seed)
+        z = first_z[name], second_z[name]
+        by_classes = _pairs((first, second), items, z, name, measures, seed)
         # Verification comes second, as in an evaluation.
         rows += sorted([*by_classes, *by_units], key=lambda row: row.question != "classification")
     return rows
 
 
 def _pairs(
-    first: MetricSpace,
-    second: MetricSpace,
+    spaces: tuple[MetricSpace, MetricSpace],
     items: Items,
-    first_z: Tensor,
-    second_z: Tensor,
+    z: tuple[Tensor, Tensor],
     name: str,
     measures: Measures,
     seed: int,
 ) -> list[Compared]:
     """The measures of all pairs, by each kind of score both have."""
-    places = at_most(len(items), MOST_ITEMS, seed=seed)
-    labels, first_z, second_z = items.labels.cpu()[places], first_z[places], second_z[places]
+    places, (first, second) = at_most(len(items), MOST_ITEMS, seed=seed), spaces
+    labels = items.labels.cpu()[places]
     groups = groups_apart(items.take(places)).groups if items.groups is not None else None
     rows: list[Compared] = []
     for kind in (kind for kind in first.kinds if kind in second.kinds):
-        one = ordered_trials(first, first_z, labels, groups=groups, kind=kind)
-        two = ordered_trials(second, second_z, labels, groups=groups, kind=kind)
+        one, two = (
+            ordered_trials(space, vectors[places], labels, groups=groups, kind=kind)
+            for space, vectors in zip(spaces, z, strict=True)
+        )
         decisions = first.decisions.get(kind), second.decisions.get(kind)
         about = About("verification", name, kind)
         rows += trial_differences(one, two, about, decisions=decisions, measures=measures, seed=seed)

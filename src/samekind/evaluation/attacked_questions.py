@@ -13,7 +13,7 @@ from samekind.attacks.untouched import untouched
 from samekind.data.drawing import at_most
 from samekind.decisions import Head, Kind
 from samekind.errors import DataError
-from samekind.evaluation.robustness_curve import Asked, Curve, curve_of
+from samekind.evaluation.robustness_curve import IN_CELLS, Asked, Curve, curve_of
 from samekind.evaluation.under_attack import Field, Strength, UnderAttack, under_attack
 from samekind.inference import asking
 from samekind.measures import bootstrap_trials, equal_error_rate
@@ -31,6 +31,9 @@ ENROLLED, QUERIES = 20, 5
 BATCH = 512
 #: Draws of the interval of an EER.
 REPLICATES = 200
+
+#: The question, the measure and the kind of score of a curve.
+About = tuple[Asked, str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,15 +73,17 @@ def class_curve(subject: Subject, head: Head, *, cells: bool = False) -> tuple[C
     ``cells`` attacks stay in Voronoi cells, and the last point, without a limit to epsilon, is global
     robustness.
     """
-    surrogate = None if cells else Classes(subject.surrogate, _labels_there(subject))
+    there = {name: place for place, name in enumerate(subject.surrogate.classes)}
+    places = torch.tensor([there[name] for name in subject.space.classes], device=subject.labels.device)
+    surrogate = None if cells else Classes(subject.surrogate, places[subject.labels])
     field = subject.field(subject.inputs.x, surrogate, cells=cells)
     epsilons = subject.strength.epsilons
     if cells and (largest := field.largest_epsilon()) is not None and largest > epsilons[-1]:
         field = replace(field, strength=replace(field.strength, epsilons=(*epsilons, largest)))
         epsilons = (*epsilons, torch.inf)
     result = under_attack(Classes(subject.space, subject.labels, head=head), field, unlimited=not cells)
-    measure = "Voronoi adversarial accuracy" if cells else "adversarial accuracy"
-    return _share_curve(subject, ("class", measure, head), epsilons, result), result
+    measure = IN_CELLS if cells else "adversarial accuracy"
+    return _curve(subject, ("class", measure, head), _shares(result), result, epsilons=epsilons), result
 
 
 def neighbour_curve(subject: Subject, kind: Kind) -> Curve:
@@ -91,8 +96,8 @@ def neighbour_curve(subject: Subject, kind: Kind) -> Curve:
 
     field = subject.field(subject.inputs.x, goal(subject.surrogate, "similarity"))
     result = under_attack(goal(subject.space, kind), field)
-    about: tuple[Asked, str, str] = ("neighbour", "adversarial Recall@1", kind)
-    return _share_curve(subject, about, subject.strength.epsilons, result, clean=recall(1))
+    about: About = ("neighbour", "adversarial Recall@1", kind)
+    return _curve(subject, about, _shares(result), result, clean=recall(1))
 
 
 def pair_curve(subject: Subject, kind: Kind) -> Curve:
@@ -120,16 +125,8 @@ def pair_curve(subject: Subject, kind: Kind) -> Curve:
     result = under_attack(Raised(own), field, judge=lambda x: (above(x) >= 0) == same)
     worst = worst_scores(torch.stack([above(moved), *map(above, result.x)]), same)
     intervals = [_equal_error(scores, same, labels[first], labels[second], subject) for scores in worst]
-    return curve_of(
-        ("pair", "adversarial EER", kind),
-        subject.strength.epsilons,
-        intervals,
-        result.checked,
-        result.soundness,
-        items=subject.name,
-        unit="classes",
-        clean=EER,
-    )
+    about: About = ("pair", "adversarial EER", kind)
+    return _curve(subject, about, intervals, result, unit="classes", clean=EER)
 
 
 def enrolment_curve(subject: Subject, kind: Kind) -> Curve:
@@ -153,16 +150,8 @@ def enrolment_curve(subject: Subject, kind: Kind) -> Curve:
     before = right(field.x).flatten()
     after = worst_so_far(torch.stack([right(moved).flatten() for moved in result.x]))
     intervals = [attack_success(before, before), *(attack_success(before, left) for left in after)]
-    return curve_of(
-        ("enrolment", "attack success on enrolment", kind),
-        subject.strength.epsilons,
-        intervals,
-        result.checked,
-        result.soundness,
-        items=subject.name,
-        unit="queries",
-        clean=attacked("attack success on enrolment", "0"),
-    )
+    about: About = ("enrolment", "attack success on enrolment", kind)
+    return _curve(subject, about, intervals, result, unit="queries", clean=attacked(about[1], "0"))
 
 
 def drawn_pairs(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor]:
@@ -206,19 +195,24 @@ def drawn_enrolments(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor, Tens
     return torch.tensor(examples), torch.stack(drawn), torch.tensor(same)
 
 
-def _share_curve(
+def _shares(result: UnderAttack) -> list[Interval]:
+    """The shares of items that are right without an attack and at each epsilon."""
+    return [adversarial_accuracy(right) for right in (result.clean, *result.right)]
+
+
+def _curve(
     subject: Subject,
-    about: tuple[Asked, str, str],
-    epsilons: Sequence[float],
+    about: About,
+    intervals: Sequence[Interval],
     result: UnderAttack,
     *,
+    epsilons: Sequence[float] = (),
+    unit: str = "items",
     clean: Measure = ACCURACY,
 ) -> Curve:
-    """The curve of the share of items that remain right."""
-    intervals = [adversarial_accuracy(right) for right in (result.clean, *result.right)]
-    return curve_of(
-        about, epsilons, intervals, result.checked, result.soundness, items=subject.name, clean=clean
-    )
+    """The curve of a result, over the epsilons of the subject unless others are given."""
+    epsilons, checks = epsilons or subject.strength.epsilons, (result.checked, result.soundness)
+    return curve_of(about, epsilons, intervals, *checks, items=subject.name, unit=unit, clean=clean)
 
 
 def _equal_error(scores: Tensor, same: Tensor, first: Tensor, second: Tensor, subject: Subject) -> Interval:
@@ -230,10 +224,3 @@ def _equal_error(scores: Tensor, same: Tensor, first: Tensor, second: Tensor, su
     return bootstrap_trials(
         scores, same, first, second, statistics=["EER"], replicates=REPLICATES, seed=seed
     )["EER"]
-
-
-def _labels_there(subject: Subject) -> Tensor:
-    """The classes of the items as places among the classes of the other space."""
-    there = {name: place for place, name in enumerate(subject.surrogate.classes)}
-    places = torch.tensor([there[name] for name in subject.space.classes], device=subject.labels.device)
-    return places[subject.labels]

@@ -31,7 +31,6 @@ class Misplaced(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """In words."""
         return f"{self.name} beside {self.neighbour} ({self.steps:g} steps in the tree)"
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Items
-from samekind.decisions import Head, Kind
+from samekind.decisions import Head
 from samekind.evaluation.rows import Measures, Row, noted
 from samekind.evaluation.samples import Sample, computed_sample, mean_sample, rows_of
 from samekind.inference import asking, device_of
@@ -30,12 +30,7 @@ def classification(
     kind = space.kind_for("classes")
     rows = rows_of(samples, seed=seed)
     by = f"by {kind}" + (", known classes told apart by the discriminant" if space.discriminant else "")
-    return [noted(row, by) if _by_other(row.kind, kind) else row for row in rows]
-
-
-def _by_other(head: str, kind: Kind) -> bool:
-    """Whether a head scores by another kind than the space's own similarity."""
-    return head == "similarity" and kind != "similarity"
+    return [noted(row, by) if row.kind == "similarity" and kind != "similarity" else row for row in rows]
 
 
 def classification_samples(

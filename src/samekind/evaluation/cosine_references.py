@@ -41,9 +41,11 @@ def cosine_references(
     """
     known = known.to(z)
     cohort = known[at_most(len(known), COHORT, seed=seed)]
+    top = min(TOP["as"], max(2, len(cohort) - 1))  # of a small cohort all are its closest
+    plain = Neighbourhood(Cosine(), size=len(cohort), dimension=z.shape[1], neighbours=top, form="as")
     scorers: dict[str, tuple[Similarity, Tensor]] = {
         CENTRED: (Cosine(), z - known.mean(0)),
-        NORMALISED: (_normalised(cohort), z),
+        NORMALISED: (plain.with_cohort(cohort), z),
     }
     rows: list[Row] = []
     for reference, (similarity, compared) in scorers.items():
@@ -54,10 +56,3 @@ def cosine_references(
         ]
         rows += [row._replace(kind=reference) for row in answered if row.kind == "similarity"]
     return rows
-
-
-def _normalised(cohort: Tensor) -> Neighbourhood:
-    """AS-norm of the cosine; of a small cohort all are its closest."""
-    top = min(TOP["as"], max(2, len(cohort) - 1))
-    plain = Neighbourhood(Cosine(), size=len(cohort), dimension=cohort.shape[1], neighbours=top, form="as")
-    return plain.with_cohort(cohort)

@@ -1,6 +1,7 @@
 """Every question, of every set of items."""
 
 from collections.abc import Mapping
+from itertools import permutations
 
 import torch
 from torch import Tensor
@@ -55,7 +56,9 @@ def evaluate(
         rows += retrieval(space, items, z, name=name, ks=ranks, measures=measures, seed=seed)
         rows += few_shot(space, items, z, name=name, way=way, shots=shots, tasks=tasks, seed=seed)
         rows += clustering(space, items, z, name=name, measures=measures, seed=seed)
-    for one, other in _known_and_unknown(space, sets):
+    for one, other in permutations(sets, 2):
+        if not knows(space, sets[one]):
+            continue
         both = (sets[one], embedded[one], sets[other], embedded[other])
         name = f"{one}, {other}"
         rows += open_set(space, *both, name=name, seed=seed)
@@ -72,9 +75,3 @@ def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tenso
                 f"{items.name}: expected two classes or more, one of them with two items, to evaluate on"
             )
     return {name: embed(space, items.inputs) for name, items in sets.items()}
-
-
-def _known_and_unknown(space: MetricSpace, sets: Mapping[str, Items]) -> list[tuple[str, str]]:
-    """The names of every set of known classes with every other set, of unknown classes or not."""
-    known = [name for name in sets if knows(space, sets[name])]
-    return [(one, other) for one in known for other in sets if other != one]

@@ -9,7 +9,7 @@ from samekind.data import Items
 from samekind.data.groups import groups_apart
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.evaluation.task_heads import By, TaskHead, task_accuracies
+from samekind.evaluation.task_heads import OWN, By, TaskHead, task_accuracies
 from samekind.evaluation.tasks import drawn_tasks
 from samekind.inference import asking, device_of
 from samekind.inference.choosing import used_first
@@ -48,18 +48,9 @@ def few_shot(
     says so; see `drawn_tasks`. ``by`` says what stands for a class, and ``centre`` subtracts the mean of so
     many queries from them and from the examples; see `TaskHead`. A note says so where they are not usual.
     """
+    head = TaskHead(by=by, centre=centre)
     samples = few_shot_samples(
-        space,
-        items,
-        z,
-        name=name,
-        way=way,
-        shots=shots,
-        queries=queries,
-        tasks=tasks,
-        seed=seed,
-        by=by,
-        centre=centre,
+        space, items, z, name=name, way=way, shots=shots, queries=queries, tasks=tasks, seed=seed, head=head
     )
     notes = [groups_apart(items).note, BY[by], f"centred on {centre} queries" if centre else ""]
     return few_shot_rows(samples, tasks, "; ".join(filter(None, notes)))
@@ -86,10 +77,11 @@ def few_shot_samples(
     queries: int = 15,
     tasks: int = 600,
     seed: int = 0,
-    by: By = "mean",
-    centre: int = 0,
+    head: TaskHead = OWN,
 ) -> list[Sample]:
-    """The same before the intervals are made: the accuracy of each task, in the same order for one seed."""
+    """The same before the intervals are made: the accuracy of each task, in the same order for one seed. The
+    ``head`` is taken for each kind of score.
+    """
     z, apart = z.to(device_of(space)), groups_apart(items)
     samples = []
     for shot in shots:
@@ -99,7 +91,7 @@ def few_shot_samples(
         measure = catalogue.few_shot(len(drawn[0].classes), shot)
         for kind in used_first(space, "classes"):
             with asking(space):
-                values = _accuracies(space, z, drawn, TaskHead(kind, by, centre))
+                values = _accuracies(space, z, drawn, head._replace(kind=kind))
             samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
     return samples
 

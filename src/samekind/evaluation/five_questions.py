@@ -36,7 +36,6 @@ class Answered(NamedTuple):
         return nearest < self.reference.value if lower else nearest > self.reference.value
 
     def to_json(self) -> dict[str, Any]:
-        """The answer for programs."""
         rows = {"reference": self.reference._asdict(), "own": self.own._asdict()}
         return {"question": self.question, **rows, "better": self.better}
 
@@ -48,7 +47,8 @@ def five_questions(
     has chosen. ``noun`` is what a class is called.
     """
     pairs, neighbours = space.kind_for("pairs"), space.kind_for("neighbours")
-    way = max(int(row.measure.partition("-")[0]) for row in own if row.question == "few-shot")
+    measures = {row.measure for row in own}
+    way = next(way for way in range(WAY, 0, -1) if few_shot(way, SHOTS) in measures)
     picked = [
         (f"Which of {way}, seen {SHOTS} times each?", few_shot(way, SHOTS), None),
         (f"Are these two the same {noun}?", EER, pairs),

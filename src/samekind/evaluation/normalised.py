@@ -12,16 +12,10 @@ from samekind.evaluation.retrieval import retrieval
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.streamed import MOST_STORED
 from samekind.evaluation.trial_measures import About, trial_rows
-from samekind.inference.cohort import (
-    TOP,
-    CohortNorm,
-    normalised_listed_scores,
-    normalised_trials,
-)
+from samekind.inference.cohort import TOP, CohortNorm, normalised_listed_scores, normalised_trials
 from samekind.inference.embed import device_of
 from samekind.inference.enrolment import Combination
 from samekind.inference.fitting import neighbourhood
-from samekind.similarities import Similarity
 from samekind.space import MetricSpace
 
 NAMES: dict[CohortNorm, str] = {"as": "AS-norm", "s": "S-norm", "mean": "neighbourhood"}
@@ -64,22 +58,15 @@ def normalised(
         if form == "mean":
             strangers = (z if cohort is None else cohort).to(device_of(space))
             scorer = neighbourhood(space.scorer(kind), strangers, neighbours=top or TOP[form])
-            rows += _found(space, scorer, items, z, about, seed)
+            alone = MetricSpace(space.encoder, scorer, space.prototypes)
+            by_scorer = retrieval(alone, items, z, name=about.items, seed=seed)
+            rows += [row._replace(kind=kind) for row in by_scorer if row.kind == "similarity"]
     return [noted(row, ITSELF if cohort is None else "") for row in rows]
 
 
 def _plain_kinds(space: MetricSpace) -> list[Kind]:
     """The kinds of score that are not normalised already."""
     return [kind for kind in space.kinds if kind != "normalised"]
-
-
-def _found(
-    space: MetricSpace, scorer: Similarity, items: Items, z: Tensor, about: About, seed: int
-) -> list[Row]:
-    """The rows of retrieval by a normalised kind of score."""
-    alone = MetricSpace(space.encoder, scorer, space.prototypes)
-    rows = retrieval(alone, items, z, name=about.items, seed=seed)
-    return [row._replace(kind=about.kind) for row in rows if row.kind == "similarity"]
 
 
 def normalised_list(

@@ -11,17 +11,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.data import SOUNDS, Items, draw, scaled
-from samekind.data.groups import Apart, groups_apart
+from samekind.data.groups import groups_apart
 from samekind.data.stored import fetched
 from samekind.errors import DataError
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.evaluation.untrained import (
-    MOST_ASKED,
-    MOST_KNOWN,
-    REFERENCE,
-    untrained_references,
-)
+from samekind.evaluation.untrained import MOST_ASKED, MOST_KNOWN, REFERENCE, untrained_references
 from samekind.measures.catalogue import ACCURACY, recall
 from samekind.measures.measure import Measure
 from samekind.training.build import plain_encoder
@@ -88,16 +83,11 @@ def references(
         rows += rows_of(samples, seed=seed, note=note)
         if len(queries) == len(items) > 1:
             apart = groups_apart(items)
-            rows += rows_of([_among_themselves(items, x, apart, name)], seed=seed, note=apart.note)
+            nearest, asked = _nearest(x, x, apart=apart.marks), apart.queries.tolist()
+            own, others = [truth[place] for place in asked], [truth[nearest[place]] for place in asked]
+            sample = _sample(name, recall(1), NEAREST, "queries", own, others)
+            rows += rows_of([sample], seed=seed, note=apart.note)
     return rows
-
-
-def _among_themselves(items: Items, x: Tensor, apart: Apart, name: str) -> Sample:
-    """Whether the nearest other item, from another group if there are groups, is of the same class."""
-    truth, nearest = _names(items), _nearest(x, x, apart=apart.marks)
-    queries = apart.queries.tolist()
-    own, others = [truth[place] for place in queries], [truth[nearest[place]] for place in queries]
-    return _sample(name, recall(1), NEAREST, "queries", own, others)
 
 
 def _of_commonest(train: Items, sets: Mapping[str, Items], seed: int) -> list[Row]:

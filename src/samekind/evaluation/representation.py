@@ -12,15 +12,7 @@ from torch import Tensor
 
 from samekind.data import Items, draw, scaled
 from samekind.inference import embed
-from samekind.measures import mean_correlation
-from samekind.measures.geometry import (
-    class_separation,
-    class_spread,
-    directions_of_variance,
-    principal_directions,
-    reweighted,
-    spectral_decay,
-)
+from samekind.measures import geometry, mean_correlation
 from samekind.measures.geometry.features import class_centres
 from samekind.space import MetricSpace
 
@@ -65,7 +57,9 @@ def points_of(train: Items, test: Items, *, most: int = POINTS, seed: int = 0) -
 def of_inputs(points: Points, metric: Metric) -> dict[str, float]:
     """The measures of the inputs themselves, in one metric; R2, directions and rho are of unit vectors."""
     spread = (
-        class_spread(points.x, points.labels, normalise=False) if metric == "l2" else _linf_spread(points)
+        geometry.class_spread(points.x, points.labels, normalise=False)
+        if metric == "l2"
+        else _linf_spread(points)
     )
     between, within = spread[0], spread[1]
     return {
@@ -89,7 +83,7 @@ def of_space(space: MetricSpace, points: Points, *, power: float = 0.0) -> dict[
         z, queries = evened(z, z, power=power), evened(queries, z, power=power)
     distances = apart(z, z, "l2")
     unit, asked = (torch.nn.functional.normalize(vectors) for vectors in (z, queries))
-    spread = class_spread(z, points.labels)
+    spread = geometry.class_spread(z, points.labels)
     return {
         MC_L2: mean_correlation(distances, points.distances["l2"]),
         MC_LINF: mean_correlation(distances, points.distances["linf"]),
@@ -105,11 +99,11 @@ def evened(z: Tensor, fitted: Tensor, *, power: float) -> Tensor:
     """Embeddings (n, d) with the principal directions of ``fitted`` (m, d) divided by their standard
     deviations to a power; those in which nothing varies are removed. The widest keeps its size.
     """
-    directions = principal_directions(fitted)
+    directions = geometry.principal_directions(fitted)
     widest = directions.deviations[0].clamp(min=torch.finfo(z.dtype).tiny)
     shares = directions.deviations / widest
     weights = torch.where(shares > 1e-4, shares.clamp(min=1e-4).pow(-power), 0.0)
-    return reweighted(z, directions, weights)
+    return geometry.reweighted(z, directions, weights)
 
 
 def correlations(
@@ -144,9 +138,9 @@ def apart(one: Tensor, other: Tensor, metric: Metric) -> Tensor:
 
 def _of_directions(z: Tensor, labels: Tensor) -> dict[str, float]:
     return {
-        SEPARATION: class_separation(z, labels),
-        DIRECTIONS: float(directions_of_variance(z)),
-        DECAY: spectral_decay(z, truncated=True),
+        SEPARATION: geometry.class_separation(z, labels),
+        DIRECTIONS: float(geometry.directions_of_variance(z)),
+        DECAY: geometry.spectral_decay(z, truncated=True),
     }
 
 
@@ -162,7 +156,8 @@ def _linf_spread(points: Points) -> tuple[float, float]:
 def _accuracies(points: Points, z: Tensor, queries: Tensor, metric: Metric) -> dict[str, float]:
     """The share of test items whose nearest training item, or nearest class mean, is of their class."""
     truth = [points.test.classes[label] for label in points.test.labels.tolist()]
-    names, means = _class_means(points, z)
+    means = class_centres(z, points.labels, normalise=False).means.to(z)
+    names = [points.train.classes[label] for label in torch.unique(points.labels).tolist()]
     own = [points.train.classes[label] for label in points.labels.tolist()]
     by_item = [own[place] for place in apart(queries, z, metric).argmin(1).tolist()]
     by_mean = [names[place] for place in apart(queries, means, metric).argmin(1).tolist()]
@@ -170,9 +165,3 @@ def _accuracies(points: Points, z: Tensor, queries: Tensor, metric: Metric) -> d
         NEIGHBOUR: sum(map(str.__eq__, by_item, truth)) / len(truth),
         MEAN: sum(map(str.__eq__, by_mean, truth)) / len(truth),
     }
-
-
-def _class_means(points: Points, z: Tensor) -> tuple[list[str], Tensor]:
-    centres = class_centres(z, points.labels, normalise=False)
-    names = [points.train.classes[label] for label in torch.unique(points.labels).tolist()]
-    return names, centres.means.to(z)

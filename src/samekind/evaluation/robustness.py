@@ -97,16 +97,16 @@ def robustness(
     subject, _, notes = subject_of(
         space, items, strength, name=name, norm=norm, surrogate=surrogate, fixed=fixed, most=most
     )
-    cells = cells and _has_cells(items, norm, notes)
+    if cells and (items.medium is SOUNDS or norm == "snr"):
+        notes.append(NO_CELLS)
+        cells = False
     seconds = most_seconds(subject, questions, heads=len(heads(space)), cells=cells)
     if budget is not None:
         subject, seconds, note = _within(subject, seconds, budget)
         notes += note
     tell(TIME.format(items=len(subject.labels), time=in_words(seconds)))
-    curves: list[Curve] = []
+    curves, left_out, longest = list[Curve](), list[str](), 0.0
     first: UnderAttack | None = None
-    left_out: list[str] = []
-    longest = 0.0
     for title, curve_of in _curves(subject, questions, cells, notes):
         begun = time.monotonic()
         # The next curve is expected to take as long as the longest one so far.
@@ -131,14 +131,6 @@ def robustness(
         samples=None if first is None else _samples(subject, first),
         notes=tuple(notes),
     )
-
-
-def _has_cells(items: Items, norm: Norm, notes: list[str]) -> bool:
-    """Whether there can be attacks within Voronoi cells; if not, that is noted."""
-    if items.medium is SOUNDS or norm == "snr":
-        notes.append(NO_CELLS)
-        return False
-    return True
 
 
 def _guaranteed(subject: Subject) -> tuple[float, ...]:

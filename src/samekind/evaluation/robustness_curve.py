@@ -20,6 +20,8 @@ Asked = Literal["class", "pair", "neighbour", "enrolment"]
 ASKED: tuple[Asked, ...] = get_args(Asked)
 #: The question of all rows.
 ROBUSTNESS = "robustness"
+#: The measure of attacks that stay in Voronoi cells.
+IN_CELLS = "Voronoi adversarial accuracy"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +94,6 @@ class Robustness:
 
     @property
     def rows(self) -> list[Row]:
-        """The rows of all curves."""
         return [row for curve in self.curves for row in curve.rows]
 
 
@@ -111,13 +112,12 @@ def curve_of(
     ``clean`` is the measure without an attack. Rows under attack say where the attack was not sound.
     """
     question, measure, kind = about
-    entries = [clean, *(_measure(measure, epsilon) for epsilon in epsilons)]
+    under_attack = (
+        GLOBAL_ROBUSTNESS if epsilon == torch.inf else attacked(measure, written_epsilon(epsilon))
+        for epsilon in epsilons
+    )
     rows = tuple(
         Row(ROBUSTNESS, items, entry, kind, *interval, unit, soundness.note if place else "")
-        for place, (entry, interval) in enumerate(zip(entries, intervals, strict=True))
+        for place, (entry, interval) in enumerate(zip((clean, *under_attack), intervals, strict=True))
     )
     return Curve(question, measure, kind, (0.0, *epsilons), rows, checked + 1, soundness)
-
-
-def _measure(name: str, epsilon: float) -> Measure:
-    return GLOBAL_ROBUSTNESS if epsilon == torch.inf else attacked(name, written_epsilon(epsilon))

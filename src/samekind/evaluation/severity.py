@@ -20,18 +20,9 @@ from samekind.measures import (
     average_hierarchical_similarity,
     hierarchical_similarity_at,
     mean_correlation,
+    tree_catalogue,
     tree_distances,
     tree_precisions,
-)
-from samekind.measures.tree_catalogue import (
-    SEVERITY,
-    average_similarity,
-    class_named_at,
-    correlation_of,
-    hierarchical_distance,
-    hierarchical_precision,
-    hierarchical_similarity,
-    right_at,
 )
 from samekind.prototypes import class_means
 from samekind.space import MetricSpace
@@ -74,15 +65,21 @@ def _predictions(
         scores = space.classify(z.to(device_of(space))).probabilities.cpu()
     steps = tree_distances(scores, truth, class_distances=distances)
     near = tree_precisions(scores, truth, class_distances=distances, k=5)
-    values = {SEVERITY: steps[steps > 0], hierarchical_precision(5): near}
+    values = {tree_catalogue.SEVERITY: steps[steps > 0], tree_catalogue.hierarchical_precision(5): near}
     if measures == "all":
         five = tree_distances(scores, truth, class_distances=distances, k=5)
-        values |= {hierarchical_distance(1): steps, hierarchical_distance(5): five}
+        values |= {
+            tree_catalogue.hierarchical_distance(1): steps,
+            tree_catalogue.hierarchical_distance(5): five,
+        }
     way = way_down(space, z)
     nodes, _ = way.ends(threshold_at(space, LEVEL)[0])
     right = way.tree.membership(space.classes)[nodes, truth]
     named = torch.tensor([answer in set(space.classes) for answer in way.names(nodes)])
-    values |= {right_at(LEVEL): right.double(), class_named_at(LEVEL): named.double()}
+    values |= {
+        tree_catalogue.right_at(LEVEL): right.double(),
+        tree_catalogue.class_named_at(LEVEL): named.double(),
+    }
     kind = space.kind_for("classes")
     return [
         mean_sample(QUESTION, name, measure, kind, "items", numbers)
@@ -108,22 +105,20 @@ def _neighbours(
     steps = tree.distances(items.classes)
     gallery = None if len(queries) == len(items) else labels
     samples = []
-    for rank in dict.fromkeys(_below_all(rank, available) for rank in ranks):
+    # Half of what can be found, where a rank takes all of that: all in any order are the best.
+    for rank in dict.fromkeys(rank if rank < available else max(1, available // 2) for rank in ranks):
         mean, used = hierarchical_similarity_at(
             neighbours, truth, k=rank, class_distances=steps, gallery=gallery
         )
-        samples.append(Sample(QUESTION, name, hierarchical_similarity(used), kind, "queries", mean))
+        samples.append(
+            Sample(QUESTION, name, tree_catalogue.hierarchical_similarity(used), kind, "queries", mean)
+        )
     if measures == "all":
         mean, used = average_hierarchical_similarity(
             neighbours, truth, k=k, class_distances=steps, gallery=gallery
         )
-        samples.append(Sample(QUESTION, name, average_similarity(used), kind, "queries", mean))
+        samples.append(Sample(QUESTION, name, tree_catalogue.average_similarity(used), kind, "queries", mean))
     return samples
-
-
-def _below_all(rank: int, available: int) -> int:
-    """The rank, or half of what can be found where it takes all of that: all in any order are the best."""
-    return rank if rank < available else max(1, available // 2)
 
 
 def _correlations(
@@ -148,7 +143,7 @@ def _correlations(
                     value = mean_correlation(*some, include_diagonal=diagonal)
                 except ValueError:  # two classes, or all equally far
                     continue
-                measure = correlation_of(what if diagonal else f"{what}, without the diagonal")
+                measure = tree_catalogue.correlation_of(what if diagonal else f"{what}, without the diagonal")
                 samples.append(Sample(QUESTION, name, measure, space.kind_for("classes"), "", value))
     return samples
 
@@ -190,7 +185,9 @@ def tree_measures(space: MetricSpace, items: Items, z: Tensor) -> dict[str, floa
         by_class = {OF_ITEMS: by_class[OF_ITEMS]}
     names, vectors = next(iter(by_class.values()))
     try:
-        measured[correlation_of("").key] = mean_correlation(_distances(space, vectors), tree.distances(names))
+        measured[tree_catalogue.correlation_of("").key] = mean_correlation(
+            _distances(space, vectors), tree.distances(names)
+        )
     except ValueError:
         return {}
     if len(by_class) > 1:
@@ -199,8 +196,8 @@ def tree_measures(space: MetricSpace, items: Items, z: Tensor) -> dict[str, floa
         truth, steps = labels_in(space, items), tree.distances(space.classes)
         far = tree_distances(scores, truth, class_distances=steps, k=5)
         near = tree_precisions(scores, truth, class_distances=steps, k=5)
-        measured[hierarchical_distance(5).key] = float(far.mean())
-        measured[hierarchical_precision(5).key] = float(near.mean())
+        measured[tree_catalogue.hierarchical_distance(5).key] = float(far.mean())
+        measured[tree_catalogue.hierarchical_precision(5).key] = float(near.mean())
     return measured
 
 

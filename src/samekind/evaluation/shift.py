@@ -76,9 +76,7 @@ class Shift(NamedTuple):
 
     @property
     def thresholds(self) -> str:
-        """Whether thresholds still give what they promised: "hold", "broken", "undecided", or "" if there is
-        none.
-        """
+        """Whether thresholds give what they promised: "hold", "broken", "undecided", or "" without any."""
         if not self.promises:
             return ""
         if any(row.broken for row in self.promises):
@@ -86,7 +84,6 @@ class Shift(NamedTuple):
         return "hold" if all(row.holds for row in self.promises) else "undecided"
 
     def to_json(self) -> dict[str, Any]:
-        """The set as plain values."""
         return {
             "name": self.name,
             "items": self.items,

@@ -60,12 +60,10 @@ class Certified:
 
     @property
     def shown(self) -> tuple[float, ...]:
-        """The radii of the rows."""
         return tuple(self.smoothing.sigma * sigmas for sigmas in SHOWN)
 
     @property
     def rows(self) -> list[Row]:
-        """The certified accuracy at each of the radii."""
         return [
             Row(
                 ROBUSTNESS,
@@ -79,7 +77,6 @@ class Certified:
         ]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "data": self.name,
             "items": len(self.radii),

@@ -40,7 +40,6 @@ class Soundness(NamedTuple):
 
     @property
     def is_sound(self) -> bool:
-        """Whether no check failed."""
         return all(check.passed for check in self.checks)
 
     @property
@@ -50,7 +49,6 @@ class Soundness(NamedTuple):
         return f"{NOT_A_MEASURE} ({failed})" if failed else ""
 
     def to_json(self) -> dict[str, object]:
-        """The checks as plain values."""
         return {"is sound": self.is_sound, "checks": [check._asdict() for check in self.checks]}
 
 

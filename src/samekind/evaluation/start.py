@@ -41,7 +41,8 @@ class Gain(NamedTuple):
         if self.points <= 0:
             return "not better"
         end = self.own.high if lower else self.own.low
-        return "better" if self._replace(own=self._at(end)).points > 0 else "unsure"
+        nearest = self.own if end is None else self.own._replace(value=end)
+        return "better" if Gain(nearest, self.start).points > 0 else "unsure"
 
     @property
     def sentence(self) -> str:
@@ -56,11 +57,7 @@ class Gain(NamedTuple):
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The comparison as plain values."""
         return {"own": self.own._asdict(), "start": self.start._asdict(), "verdict": self.verdict}
-
-    def _at(self, end: float | None) -> Row:
-        return self.own if end is None else self.own._replace(value=end)
 
     @staticmethod
     def _written(row: Row) -> str:

@@ -45,9 +45,7 @@ Maker = Callable[[Region, int, int], Attack]
 
 
 def pgd_and_apgd(region: Region, steps: int, restarts: int) -> Attack:
-    """PGD, and of what it leaves right APGD on the ratio of logits, which does not vanish where a model is
-    very sure.
-    """
+    """PGD, then APGD on what is left, by the ratio of logits, which stays where a model is very sure."""
     by_ratio = APGD(region, steps=steps, restarts=restarts, objective=logit_ratio)
     return Several((PGD(region, steps=steps, restarts=restarts), by_ratio))
 

@@ -19,7 +19,8 @@ from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import mean_sample, rows_of
 from samekind.evaluation.verification import verification
 from samekind.inference.embed import embed_by
-from samekind.measures.catalogue import ACCURACY, EER
+from samekind.measures import catalogue
+from samekind.measures.catalogue import ACCURACY, EER, recall
 from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import Cosine
 from samekind.similarities.distances import unit_vectors
@@ -147,7 +148,8 @@ def _beside_known(
             tasks=tasks,
             seed=seed,
         )
-    return [row for row in rows if row.measure.endswith("harmonic mean")]
+    both = catalogue.few_shot_beside_known(way, shot, "harmonic mean").family
+    return [row for row in rows if row.entry.family == both]
 
 
 def _accuracies(
@@ -214,6 +216,6 @@ def _unlabelled(mean: Tensor, items: Items, z: Tensor, *, name: str, seed: int) 
         rows += [
             row._replace(question=REFERENCE, kind=f"{kind} {UNTRAINED}")
             for row in measured
-            if row.measure in ("Recall@1", EER)
+            if row.measure in (recall(1), EER)
         ]
     return rows

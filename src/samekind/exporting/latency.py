@@ -36,7 +36,7 @@ class Latency(NamedTuple):
 def latencies(
     space: MetricSpace, portable: PortableSpace, items: Tensor, *, clock: Clock = time.perf_counter
 ) -> list[Latency]:
-    """The time from items to embeddings, for each of the batches that there are items for.
+    """The time from items to embeddings, for each size of batch that the items can fill.
 
     ``clock`` gives seconds: `time.process_time` is the work of the processor, for a machine that is busy.
     """

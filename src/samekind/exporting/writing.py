@@ -66,9 +66,7 @@ def export_contents(
     tradeoffs: Mapping[str, Any] = MappingProxyType({}),
     measures: Mapping[str, Any] = MappingProxyType({}),
 ) -> Contents:
-    """Everything that an export holds, in memory. Raises SpaceError, with the reason, for a part that cannot
-    be exported.
-    """
+    """All that an export holds, in memory. Raises SpaceError, with the reason, for a part that it cannot."""
     space = copy.deepcopy(space).cpu().float().eval()
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file, so its export could read none")
@@ -146,12 +144,7 @@ def expect_replaceable(folder: Path) -> None:
         raise SpaceError(f"{folder} is there already and is no export; choose another folder")
     if not folder.is_dir():
         raise SpaceError(f"{folder} is a file; choose another folder")
-    known = {
-        HEADER,
-        LOCK,
-        *(path.name for path in folder.iterdir() if path.suffix in (".onnx", ".npy", ".json")),
-    }
-    others = storage.others_in(folder, known)
+    others = storage.others_in(folder, {LOCK, *(p.name for p in folder.iterdir() if p.suffix in ENDINGS)})
     if others:
         raise SpaceError(f"{folder} holds {others[0]} beside an export; choose another folder")
 

@@ -5,7 +5,7 @@ there are enough to be worth adding. Removed vectors stay in it and are passed o
 Lists and codes are fitted anew when there are twice as many vectors as they were made for.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,7 +73,7 @@ class Arrangement:
         built, self.structure = self.structure, None
         if built is None:
             built = self._laid_out(store, beside)
-        for chunk in _chunks(beside):
+        for chunk in torch.split(beside, CHUNK):
             built.add(store.at(chunk))
         self._rows, self._behind = torch.cat([self._rows, beside]), store.height
         self._known_alive = None
@@ -197,11 +197,6 @@ class Arrangement:
             self._gone = len(labels) - int(labels.sum())
             self._known_alive = (store.version, labels if self._gone else None)
         return self._known_alive[1]
-
-
-def _chunks(rows: Tensor) -> Iterator[Tensor]:
-    for start in range(0, len(rows), CHUNK):
-        yield rows[start : start + CHUNK]
 
 
 def _followed(rows: Tensor, moved: Tensor) -> Tensor:

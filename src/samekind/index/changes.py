@@ -25,9 +25,7 @@ class Change(NamedTuple):
 
 
 def to_parts(change: Change) -> list[bytes | memoryview]:
-    """A change as parts that need no copy of the vectors: the length of a JSON object, the object, and the
-    vectors.
-    """
+    """A change as parts, without a copy of vectors: the length of a JSON object, the object, the vectors."""
     if change.vectors is None:
         head = json.dumps({"remove": list(change.ids)}).encode()
         return [LENGTH.pack(len(head)), head]

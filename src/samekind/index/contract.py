@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, NoReturn, Protocol, Self, cast, get_args
 
-import torch
 from torch import Tensor
 
 from samekind.errors import SettingError, SpaceError, nearest
@@ -178,6 +177,12 @@ def checked(vectors: Tensor, *, dimension: int, count: int) -> Tensor:
     return vectors
 
 
+def checked_queries(queries: Tensor, k: int, *, dimension: int) -> Tensor:
+    """Queries (q, dimension) as `checked` gives them, for the k nearest of each."""
+    check_wanted(k)
+    return checked(queries, dimension=dimension, count=len(queries))
+
+
 def as_json(notes: Mapping[str, Any], *, indent: int | None = None) -> str:
     """Notes as JSON; raises SettingError for what JSON cannot hold."""
     try:
@@ -214,8 +219,3 @@ def as_similarity(scorer: Scorer | None, *, score: Score) -> Similarity:
     if scorer is None:
         return cast(Similarity, SCORES[score]())
     return cast(Similarity, scorer if hasattr(scorer, "score_all") else _Function(scorer))
-
-
-def nothing_found(queries: int, columns: int) -> Found:
-    """The answer without queries or without vectors."""
-    return Found(torch.empty(queries, columns), [[] for _ in range(queries)])

@@ -19,9 +19,10 @@ from torch import Tensor
 
 from samekind import journal as journals
 from samekind.errors import SettingError, SpaceError
+from samekind.index import contract
 from samekind.index import folder as folders
 from samekind.index.changes import Change, from_content, to_parts
-from samekind.index.contract import Metadata, Score, as_texts, check_new_ids, checked
+from samekind.index.contract import Index, Metadata, Score
 from samekind.index.store import FILES, Store
 from samekind.journal import Journal
 from samekind.settings import Between, Natural, typed
@@ -37,6 +38,12 @@ HEADER = {
     "notes": dict[str, Any],
     "count": Natural,
 }
+
+
+def heading(index: Index) -> dict[str, Any]:
+    """What the header says of every index in a folder."""
+    names = ("dimension", "score", "fingerprint", "notes")
+    return {"kind": index.backend, **{name: getattr(index, name) for name in names}}
 
 
 class _Due(NamedTuple):
@@ -77,9 +84,9 @@ class DurableStore:
         self, ids: Sequence[str], vectors: Tensor, metadata: Sequence[Metadata] | None, *, replace: bool
     ) -> None:
         """Check and store vectors; durable when this returns, if there is a folder."""
-        check_new_ids(ids, () if replace else self.store)
-        values = checked(vectors, dimension=self.store.dimension, count=len(ids))
-        self._change(Change(list(ids), as_texts(metadata, count=len(ids)), values.cpu()))
+        contract.check_new_ids(ids, () if replace else self.store)
+        values = contract.checked(vectors, dimension=self.store.dimension, count=len(ids))
+        self._change(Change(list(ids), contract.as_texts(metadata, count=len(ids)), values.cpu()))
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove ids; a missing one is an error."""
@@ -126,10 +133,10 @@ class DurableStore:
 
     @classmethod
     def read(
-        cls, folder: Path, *, backend: str, files: Collection[str] = (), verify: bool = False
+        cls, folder: Path, backend: str, *, fingerprint: str | None = None, verify: bool = False
     ) -> "tuple[DurableStore, dict[str, Any]]":
-        """The content of a folder, and its header; to be called by `settled`."""
-        header = folders.read(folder, backend=backend, files=(*FILES, *files), verify=verify)
+        """Content and header of a folder, for `settled`. SpaceError for another ``fingerprint``."""
+        header = folders.read(folder, backend=backend, files=FILES, verify=verify)
         for name, hint in HEADER.items():
             typed(hint, header[name], name)
         durable = cls(header["dimension"])
@@ -141,6 +148,8 @@ class DurableStore:
         for content, end in journals.entries(path):  # noqa: B007 (the last end is needed behind the loop)
             durable.store.apply(from_content(content, dimension=durable.store.dimension))
         durable._home = _Home(folder, generation=header["generation"], end=end)
+        if fingerprint not in (None, header["fingerprint"]):
+            contract.refuse_another_space(folder)
         return durable, header
 
     def close(self) -> None:

@@ -7,20 +7,10 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
+from samekind.index import contract
 from samekind.index.best import best_of
-from samekind.index.contract import (
-    Found,
-    Metadata,
-    Score,
-    Scorer,
-    as_similarity,
-    check_made,
-    check_wanted,
-    checked,
-    nothing_found,
-    refuse_another_space,
-)
-from samekind.index.durable import DurableStore, settled
+from samekind.index.contract import Found, Metadata, Score, Scorer
+from samekind.index.durable import DurableStore, heading, settled
 from samekind.index.store import Store
 from samekind.similarities import Similarity, blocks
 
@@ -45,7 +35,7 @@ class Exact:
     built = url = name = None
 
     def __init__(self, dimension: int, *, score: Score = "cosine", fingerprint: str = "") -> None:
-        check_made(dimension, score)
+        contract.check_made(dimension, score)
         self.dimension = dimension
         self.score: Score = score
         self.fingerprint = fingerprint
@@ -59,17 +49,13 @@ class Exact:
         return id in self._durable.store
 
     def __iter__(self) -> Iterator[str]:
-        """The ids, in the order they were added."""
         return iter(self._durable.store)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """The metadata of these ids, in their order; empty if none was given."""
         return self._durable.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors (n, dimension) of these ids; if None, of all, in the order added: the index's own
-        memory, not to be written to.
-        """
+        """As `Index.vectors`; all of them are the index's own memory, not to be written to."""
         return self._durable.store.vectors(ids)
 
     def add(
@@ -80,14 +66,9 @@ class Exact:
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n new ids, with a JSON object each.
-
-        With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
-        """
         self._durable.add(ids, vectors, metadata, replace=replace)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Remove vectors; an unknown id is an error."""
         self._durable.remove(ids)
 
     def search(
@@ -98,25 +79,15 @@ class Exact:
         ``scorer`` replaces the index's own score: a similarity such as ``space.scorer()``, or a function of
         queries and vectors that returns all scores. Two scores are equal if they are so to the last digit.
         """
-        check_wanted(k)
-        queries = checked(queries, dimension=self.dimension, count=len(queries))
+        queries = contract.checked_queries(queries, k, dimension=self.dimension)
         if self._durable.store.wasteful:
             self._durable.store.compact()
-        similarity = as_similarity(scorer, score=self.score)
+        similarity = contract.as_similarity(scorer, score=self.score)
         return exhaustive(self._durable.store, similarity, queries, k, memory_budget=memory_budget)
 
     def save(self, folder: str | Path) -> None:
-        """Write the index to a folder, whole or not at all, and live there from now on; replaces an older
-        index.
-        """
-        content = {
-            "kind": self.backend,
-            "dimension": self.dimension,
-            "score": self.score,
-            "fingerprint": self.fingerprint,
-            "notes": self.notes,
-        }
-        self._durable.save(Path(folder), content)
+        """Write the index to a folder, whole or not at all, and live there; replaces an older index."""
+        self._durable.save(Path(folder), heading(self))
 
     @classmethod
     def open(cls, folder: str | Path, *, fingerprint: str | None = None, verify: bool = False) -> Self:
@@ -125,14 +96,11 @@ class Exact:
         Raises SpaceError if it is damaged, or of another space than ``fingerprint``. The vectors are mapped
         into memory, so that a large index opens at once; ``verify`` compares them with their hash.
         """
-        index = settled(Path(folder), lambda: cls._read(Path(folder), verify=verify))
-        if fingerprint is not None and fingerprint != index.fingerprint:
-            refuse_another_space(folder)
-        return index
+        return settled(Path(folder), lambda: cls._read(Path(folder), fingerprint, verify))
 
     @classmethod
-    def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, backend=cls.backend, verify=verify)
+    def _read(cls, folder: Path, fingerprint: str | None, verify: bool) -> Self:
+        durable, header = DurableStore.read(folder, cls.backend, fingerprint=fingerprint, verify=verify)
         index = cls(header["dimension"], score=header["score"], fingerprint=header["fingerprint"])
         index.notes, index._durable = header["notes"], durable
         return index
@@ -148,7 +116,7 @@ def exhaustive(
     """The min(k, n) best vectors of a store for each query, by comparing all."""
     k = min(k, len(store))
     if not len(queries) or not k:
-        return nothing_found(len(queries), k)
+        return Found(torch.empty(len(queries), k), [[] for _ in queries])
     alive = store.alive()
     values, rows = [], []
     for start, vectors in store.segments():

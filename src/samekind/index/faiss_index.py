@@ -13,21 +13,11 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError, nearest
-from samekind.index import arrangement
+from samekind.index import arrangement, contract
 from samekind.index import structure_sizes as sizes
 from samekind.index.arrangement import Arrangement
-from samekind.index.contract import (
-    Found,
-    Metadata,
-    Score,
-    Scorer,
-    as_similarity,
-    check_made,
-    check_wanted,
-    checked,
-    refuse_another_space,
-)
-from samekind.index.durable import DurableStore, settled
+from samekind.index.contract import Found, Metadata, Score, Scorer
+from samekind.index.durable import DurableStore, heading, settled
 from samekind.index.exact import exhaustive
 from samekind.index.structure import package
 from samekind.settings import Between, typed
@@ -64,7 +54,7 @@ class Faiss:
         memory: int | None = None,
         seed: int = 0,
     ) -> None:
-        check_made(dimension, score)
+        contract.check_made(dimension, score)
         if structure not in ("auto", *sizes.STRUCTURES):
             known = nearest(str(structure), ("auto", *sizes.STRUCTURES))
             raise SettingError(f'there is no FAISS structure "{structure}"; {known}')
@@ -91,7 +81,6 @@ class Faiss:
         return id in self._durable.store
 
     def __iter__(self) -> Iterator[str]:
-        """The ids, in the order they were added."""
         return iter(self._durable.store)
 
     @property
@@ -101,13 +90,10 @@ class Faiss:
         return built.name if built is not None else None
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
-        """The metadata of these ids, in their order; empty if none was given."""
         return self._durable.store.metadata(ids)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors (n, dimension) of these ids; if None, of all, in the order added: the index's own
-        memory, not to be written to.
-        """
+        """As `Index.vectors`; all of them are the index's own memory, not to be written to."""
         return self._durable.store.vectors(ids)
 
     def add(
@@ -118,14 +104,9 @@ class Faiss:
         *,
         replace: bool = False,
     ) -> None:
-        """Store vectors (n, dimension) under n new ids, with a JSON object each.
-
-        With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
-        """
         self._durable.add(ids, vectors, metadata, replace=replace)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Remove vectors; an unknown id is an error."""
         self._durable.remove(ids)
 
     def search(self, queries: Tensor, k: int, *, scorer: Scorer | None = None) -> Found:
@@ -134,8 +115,7 @@ class Faiss:
         With a ``scorer`` all stored vectors are compared, as in `Exact`: a structure knows only its own
         score. The first search after many additions builds the structure, unless ``build`` or ``save`` did.
         """
-        check_wanted(k)
-        queries = checked(queries, dimension=self.dimension, count=len(queries))
+        queries = contract.checked_queries(queries, k, dimension=self.dimension)
         store = self._durable.store
         if scorer is None:
             self._arrangement.arrange(store)
@@ -143,7 +123,7 @@ class Faiss:
         # With many candidates, comparing all vectors is as fast, and exact.
         few = built is None or sizes.candidates_for(built.name, k) > len(built) // 10
         if few or scorer is not None or not len(queries):
-            return exhaustive(store, as_similarity(scorer, score=self.score), queries, k)
+            return exhaustive(store, contract.as_similarity(scorer, score=self.score), queries, k)
         return self._nearest(queries.cpu(), k)
 
     def build(self) -> None:
@@ -151,19 +131,13 @@ class Faiss:
         self._arrangement.arrange(self._durable.store, most_beside=0)
 
     def save(self, folder: str | Path) -> None:
-        """Write the index with its structure to a folder, whole or not at all, and live there from now on;
-        replaces an older index.
-        """
+        """As `Exact.save`, with the structure."""
         store = self._durable.store
         self._arrangement.arrange(store)
         if self.built is not None:
             self.build()  # with the rows beside the structure
         content = {
-            "kind": self.backend,
-            "dimension": self.dimension,
-            "score": self.score,
-            "fingerprint": self.fingerprint,
-            "notes": self.notes,
+            **heading(self),
             "settings": {
                 "kind": self.structure,
                 "effort": self.effort,
@@ -188,14 +162,11 @@ class Faiss:
         Raises SpaceError if it is damaged, or of another space than ``fingerprint``. The structure is read
         and checked; the vectors are mapped into memory, and ``verify`` compares them with their hash.
         """
-        index = settled(Path(folder), lambda: cls._read(Path(folder), verify=verify))
-        if fingerprint is not None and fingerprint != index.fingerprint:
-            refuse_another_space(folder)
-        return index
+        return settled(Path(folder), lambda: cls._read(Path(folder), fingerprint, verify))
 
     @classmethod
-    def _read(cls, folder: Path, *, verify: bool) -> Self:
-        durable, header = DurableStore.read(folder, backend=cls.backend, verify=verify)
+    def _read(cls, folder: Path, fingerprint: str | None, verify: bool) -> Self:
+        durable, header = DurableStore.read(folder, cls.backend, fingerprint=fingerprint, verify=verify)
         settings = typed(dict[str, Any], header["settings"], "settings")
         index = cls(
             header["dimension"],
@@ -215,10 +186,8 @@ class Faiss:
         self._durable.close()
 
     def _nearest(self, queries: Tensor, k: int) -> Found:
-        """The best candidates of each query, by their vectors; a query with too few candidates is compared
-        with all vectors.
-        """
-        store, similarity = self._durable.store, as_similarity(None, score=self.score)
+        """The best candidates of each query, by their vectors; with too few, the best of all vectors."""
+        store, similarity = self._durable.store, contract.as_similarity(None, score=self.score)
         rows = self._arrangement.candidates(store, queries, k, effort=self.effort)
         rows = rows.sort(dim=1).values  # keeps equal scores in the order added
         scores = torch.empty(rows.shape)

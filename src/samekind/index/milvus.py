@@ -22,19 +22,8 @@ import torch
 from torch import Tensor
 
 from samekind.errors import IndexServerError, SamekindError, SettingError
-from samekind.index import server
-from samekind.index.contract import (
-    Found,
-    Metadata,
-    Score,
-    Scorer,
-    as_texts,
-    check_list,
-    check_made,
-    check_new_ids,
-    check_wanted,
-    checked,
-)
+from samekind.index import contract, server
+from samekind.index.contract import Found, Metadata, Score, Scorer
 from samekind.index.milvus_collection import Collection
 from samekind.index.milvus_connection import SCHEMES, Connection
 from samekind.settings import typed
@@ -75,20 +64,14 @@ class Milvus:
         timeout: float = 60.0,
         create: bool = True,
     ) -> None:
-        check_made(dimension, score)
+        contract.check_made(dimension, score)
         server.check_name(name)
-        if dimension > MOST_DIMENSIONS:
-            raise SettingError(
-                f"Milvus keeps vectors of up to {MOST_DIMENSIONS:,} numbers, not {dimension:,}"
-            )
+        server.check_dimension(dimension, MOST_DIMENSIONS, what="Milvus")
         if typed(int, effort, "effort") < 1 or typed(float, timeout, "timeout") <= 0:
             raise SettingError(f"expected an effort and a timeout above 0, got {effort} and {timeout}")
-        self.dimension = dimension
+        self.dimension, self.fingerprint, self.name = dimension, fingerprint, name
         self.score: Score = score
-        self.fingerprint = fingerprint
-        self.name = name
-        self.effort = effort
-        self.timeout = timeout
+        self.effort, self.timeout = effort, timeout
         self._connection = Connection(url, collection=f"samekind_{name}", timeout=timeout)
         self.url = self._connection.shown
         where = f'the index "{name}" on the Milvus server at {self.url}'
@@ -105,19 +88,17 @@ class Milvus:
         return isinstance(id, str) and server.storable(id) and bool(self._collection.places([id]))
 
     def __iter__(self) -> Iterator[str]:
-        """The ids, in the order they were added."""
         for rows in self._collection.pages(PAGE, []):
             yield from (row["id"] for row in rows)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
         """The metadata of these ids, in their order, a thousand a query; empty if none was given."""
-        check_list(ids)
+        contract.check_list(ids)
         rows = self._collection.rows([id for id in ids if server.storable(id)], ["metadata"])
         held: dict[str, Metadata] = {row["id"]: row["metadata"] for row in rows}
         return server.in_order_of(ids, held, self)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
         if ids is None:
             blocks = [vectors for _, vectors in self._collection.walk(PAGE)]
             return torch.cat([torch.empty(0, self.dimension), *blocks])
@@ -138,10 +119,7 @@ class Milvus:
         With ``replace`` an id may be known: its old vector is removed once the new one is stored, which
         counts as added last. When this returns, the rows are in the server's log.
         """
-        check_new_ids(ids, ())
-        values = checked(vectors, dimension=self.dimension, count=len(ids))
-        texts = as_texts(metadata, count=len(ids))
-        server.check_storable(ids, texts)
+        values, texts = server.checked_rows(ids, vectors, metadata, dimension=self.dimension)
         longest = max((len(text) for text in texts), default=0)
         if longest > LONGEST_METADATA:
             raise SettingError(
@@ -152,14 +130,13 @@ class Milvus:
         self._collection.check()
         for attempt in range(ATTEMPTS):
             if not replace:
-                check_new_ids(ids, self._collection.places(ids))
+                contract.check_new_ids(ids, self._collection.places(ids))
             if self._add(ids, values, texts, replace=replace):
                 return
             time.sleep(random.uniform(0, 0.05 * 2**attempt))  # the other client does the same
         raise IndexServerError(f'others keep adding the same ids to the index "{self.name}"; try again later')
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Remove vectors; if an id is unknown, that is an error and all stay."""
         places = self._collection.places([id for id in ids if server.storable(id)])
         server.in_order_of(ids, places, self)
         self._collection.delete([place for rows in places.values() for place in rows])
@@ -171,8 +148,7 @@ class Milvus:
         queries' device; also if the server finds fewer than k, because it leaves out vectors of zeros, which
         have no cosine.
         """
-        check_wanted(k)
-        queries = checked(queries, dimension=self.dimension, count=len(queries))
+        queries = contract.checked_queries(queries, k, dimension=self.dimension)
         self._collection.check()
         if scorer is None and len(queries):
             hits = self._collection.nearest(queries, k, effort=self.effort)

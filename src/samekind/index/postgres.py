@@ -8,6 +8,7 @@ using Hierarchical Navigable Small World graphs", 2018.
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, get_args
 
@@ -15,19 +16,8 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError, nearest
-from samekind.index import server
-from samekind.index.contract import (
-    Found,
-    Metadata,
-    Score,
-    Scorer,
-    as_texts,
-    check_list,
-    check_made,
-    check_new_ids,
-    check_wanted,
-    checked,
-)
+from samekind.index import contract, server
+from samekind.index.contract import Found, Metadata, Score, Scorer
 from samekind.index.postgres_connection import Connection
 from samekind.index.postgres_table import Method, Table
 from samekind.settings import typed
@@ -66,20 +56,15 @@ class Postgres:
         effort: int | None = None,
         create: bool = True,
     ) -> None:
-        check_made(dimension, score)
+        contract.check_made(dimension, score)
         server.check_name(name)
-        if dimension > MOST_DIMENSIONS:
-            raise SettingError(
-                f"PostgreSQL keeps vectors of up to {MOST_DIMENSIONS:,} numbers, not {dimension:,}"
-            )
+        server.check_dimension(dimension, MOST_DIMENSIONS, what="PostgreSQL")
         if method not in get_args(Method):
             raise SettingError(f'there is no method "{method}"; {nearest(str(method), get_args(Method))}')
         if effort is not None and typed(int, effort, "effort") < 1:
             raise SettingError(f"expected an effort of 1 or more, got {effort}")
-        self.dimension = dimension
+        self.dimension, self.fingerprint, self.name = dimension, fingerprint, name
         self.score: Score = score
-        self.fingerprint = fingerprint
-        self.name = name
         self.method: Method = method
         self.effort = effort
         self._connection = Connection(url)
@@ -99,19 +84,18 @@ class Postgres:
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order they were added; fetched page by page, with other calls between."""
         after = 0
-        while page := self._page(after):
+        while page := self._connection.read(partial(self._table.page, after=after, size=PAGE)):
             after = page[-1][0]
             yield from (id for _, id in page)
 
     def metadata(self, ids: Sequence[str]) -> list[Metadata]:
         """The metadata of these ids, in their order, by one query; empty if none was given."""
-        check_list(ids)
+        contract.check_list(ids)
         storable = [id for id in set(ids) if server.storable(id)]
         held = self._connection.read(lambda it: self._table.metadata(it, storable))
         return server.in_order_of(ids, held, self)
 
     def vectors(self, ids: Sequence[str] | None = None) -> Tensor:
-        """The vectors (n, dimension) of these ids, in their order; of all, in the order added, if None."""
         if ids is None:
             blocks = self._connection.read(lambda it: [vectors for _, vectors in self._table.walk(it, PAGE)])
         else:
@@ -133,10 +117,7 @@ class Postgres:
         With ``replace`` an id may be known: its old vector is removed, and the new one counts as added last.
         All are stored or none; when this returns, they are on the server's disk.
         """
-        check_new_ids(ids, ())
-        values = checked(vectors, dimension=self.dimension, count=len(ids))
-        texts = as_texts(metadata, count=len(ids))
-        server.check_storable(ids, texts)
+        values, texts = server.checked_rows(ids, vectors, metadata, dimension=self.dimension)
 
         def work(connection: Any) -> None:
             self._table.check(connection)
@@ -145,14 +126,13 @@ class Postgres:
                 self._table.delete(connection, ids)
             else:
                 # For a sentence that names them; the primary key refuses what comes meanwhile.
-                check_new_ids(ids, self._table.present(connection, ids))
+                contract.check_new_ids(ids, self._table.present(connection, ids))
             self._table.insert(connection, ids, values, texts)
 
         if ids:
             self._connection.write(work)
 
     def remove(self, ids: Sequence[str]) -> None:
-        """Remove vectors; if an id is unknown, that is an error and all stay."""
         storable = [id for id in ids if server.storable(id)]
 
         def work(connection: Any) -> set[str]:
@@ -171,8 +151,7 @@ class Postgres:
         The server searches; with a ``scorer`` all vectors are fetched, block by block, and compared on the
         queries' device.
         """
-        check_wanted(k)
-        queries = checked(queries, dimension=self.dimension, count=len(queries))
+        queries = contract.checked_queries(queries, k, dimension=self.dimension)
         size = server.rows_at_once(len(queries), self.dimension)
 
         def by_scorer(connection: Any) -> Found:
@@ -230,6 +209,3 @@ class Postgres:
     def close(self) -> None:
         """Hang up; the next call connects again."""
         self._connection.close()
-
-    def _page(self, after: int) -> list[tuple[int, str]]:
-        return self._connection.read(lambda it: self._table.page(it, after, PAGE))

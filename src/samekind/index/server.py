@@ -17,17 +17,10 @@ import torch
 from torch import Tensor
 
 from samekind.errors import SettingError, SpaceError
+from samekind.index import contract
 from samekind.index import folder as folders
 from samekind.index.best import best_of
-from samekind.index.contract import (
-    Found,
-    Score,
-    Scorer,
-    as_json,
-    as_similarity,
-    refuse_another_space,
-    refuse_unknown,
-)
+from samekind.index.contract import Found, Metadata, Score, Scorer
 from samekind.settings import Between, typed
 from samekind.similarities import score_all
 
@@ -68,20 +61,23 @@ def check_name(name: str) -> None:
         )
 
 
+def check_dimension(dimension: int, most: int, *, what: str) -> None:
+    """Raise SettingError for more numbers a vector than a server (``what``) keeps."""
+    if dimension > most:
+        raise SettingError(f"{what} keeps vectors of up to {most:,} numbers, not {dimension:,}")
+
+
 def check_same(wanted: Purpose, held: Purpose, *, where: str) -> None:
     """Raise SpaceError if an index was made for something else."""
+    other = ""
     if wanted.dimension != held.dimension:
-        raise SpaceError(
-            f"{where} holds vectors of dimension {held.dimension}, not {wanted.dimension}; "
-            "choose another name for the new index"
-        )
-    if wanted.score != held.score:
-        raise SpaceError(
-            f"{where} was made for the score {held.score}, not {wanted.score}; "
-            "choose another name for the new index"
-        )
+        other = f"holds vectors of dimension {held.dimension}, not {wanted.dimension}"
+    elif wanted.score != held.score:
+        other = f"was made for the score {held.score}, not {wanted.score}"
+    if other:
+        raise SpaceError(f"{where} {other}; choose another name for the new index")
     if wanted.fingerprint != held.fingerprint:
-        refuse_another_space(where)
+        contract.refuse_another_space(where)
 
 
 def check_storable(ids: Sequence[str], texts: Sequence[str]) -> None:
@@ -99,6 +95,17 @@ def check_storable(ids: Sequence[str], texts: Sequence[str]) -> None:
             )
 
 
+def checked_rows(
+    ids: Sequence[str], vectors: Tensor, metadata: Sequence[Metadata] | None, *, dimension: int
+) -> tuple[Tensor, list[str]]:
+    """Vectors (n, dimension) and metadata (JSON texts) of new ids, once a server can keep all of it."""
+    contract.check_new_ids(ids, ())
+    values = contract.checked(vectors, dimension=dimension, count=len(ids))
+    texts = contract.as_texts(metadata, count=len(ids))
+    check_storable(ids, texts)
+    return values, texts
+
+
 def storable(id: object) -> bool:
     """Whether something can be an id on a server."""
     return isinstance(id, str) and id != "" and _writable(id)
@@ -108,7 +115,7 @@ def in_order_of(ids: Sequence[str], held: Mapping[str, T], known: Collection[str
     """The values held under ids, in their order; a missing id is refused, with the nearest ``known`` one."""
     for id in ids:
         if id not in held:
-            refuse_unknown(id, known)
+            contract.refuse_unknown(id, known)
     return [held[id] for id in ids]
 
 
@@ -136,7 +143,7 @@ def without_password(url: str) -> str:
 
 def notes_as_text(notes: Mapping[str, Any]) -> str:
     """Notes as JSON; raises SettingError for what a server cannot keep."""
-    text = as_json(notes)
+    text = contract.as_json(notes)
     check_storable([], [text])
     return text
 
@@ -157,7 +164,7 @@ def read(folder: str | Path, backend: str, *, fingerprint: str | None) -> tuple[
         raise SpaceError(f"{folder} is damaged: {error}; make the index again") from error
     purpose = Purpose(**{name: values[name] for name in Purpose._fields})
     if fingerprint is not None and fingerprint != purpose.fingerprint:
-        refuse_another_space(folder)
+        contract.refuse_another_space(folder)
     return purpose, header
 
 
@@ -178,7 +185,7 @@ def best_while_walking(
 
     Holds one block and the best so far; compares on the queries' device.
     """
-    similarity = as_similarity(scorer, score=score)
+    similarity = contract.as_similarity(scorer, score=score)
     every = slice(0, len(queries))
     best, ids = torch.empty(len(queries), 0), [list[str]() for _ in range(len(queries))]
     for names, vectors in walk:

@@ -93,7 +93,8 @@ def build(
 
 def empty(name: StructureName, dimension: int, score: Score, *, lists: int = 1, seed: int = 0) -> Any:
     """FAISS's own object, before anything was fitted or added."""
-    faiss, metric = package(), _metric(score)
+    faiss = package()
+    metric = faiss.METRIC_L2 if score == "euclidean" else faiss.METRIC_INNER_PRODUCT
     if name == "flat":
         return faiss.IndexFlat(dimension, metric)
     if name == "hnsw":
@@ -122,8 +123,3 @@ def package() -> Any:
         raise SettingError(
             'a Faiss index needs the package faiss: install "faiss-cpu", or use Exact'
         ) from error
-
-
-def _metric(score: Score) -> int:
-    faiss = package()
-    return int(faiss.METRIC_L2 if score == "euclidean" else faiss.METRIC_INNER_PRODUCT)

@@ -60,9 +60,7 @@ def bytes_of(name: StructureName, count: int, dimension: int) -> int:
 
 
 def memory_here() -> int:
-    """The default limit of memory, in bytes: half of the machine's; of 8 GiB where that is not known
-    (Windows).
-    """
+    """The default limit of memory, in bytes: half of the machine's, or of 8 GiB where that is not known."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
     except (AttributeError, ValueError, OSError):

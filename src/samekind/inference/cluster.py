@@ -74,11 +74,7 @@ def cluster(z: Tensor, *, groups: int, restarts: int | None = None, seed: int = 
 
 
 def assign_by_similarity(
-    space: MetricSpace,
-    centres: Tensor,
-    z: Tensor,
-    *,
-    kind: Kind | None = None,
+    space: MetricSpace, centres: Tensor, z: Tensor, *, kind: Kind | None = None
 ) -> Tensor:
     """The most similar of centres (groups, d) for each embedding (n, d) -> (n,), the first of equals. The
     centre is the first argument of the similarity.

@@ -128,11 +128,7 @@ def normalised_listed_scores(
     top = _checked_top(cohort, form, top)
     scores = listed_scores(space, z, sets, first, second, combination=combination, kind=kind)
     enrolled = enrolment_scores(
-        space,
-        [z[list(members)] for members in sets],
-        cohort,
-        combination=combination,
-        kind=kind,
+        space, [z[list(members)] for members in sets], cohort, combination=combination, kind=kind
     )
     tested, rows = torch.unique(second, return_inverse=True)
     items = cohort_scores(space, z[tested], cohort, kind=kind, side="second")

@@ -79,11 +79,7 @@ def listed_scores(
     for members, trials in zip(sets, torch.split(order, counts), strict=True):
         if len(trials):
             scores[trials] = enrolment_scores(
-                space,
-                [z[list(members)]],
-                z[second[trials]],
-                combination=combination,
-                kind=kind,
+                space, [z[list(members)]], z[second[trials]], combination=combination, kind=kind
             )[0]
     return scores
 

@@ -160,7 +160,7 @@ def _comparable(labels: Tensor) -> bool:
 
 
 def _settings(dimension: int, classes: int) -> list[Setting]:
-    """What is tried for so many classes to fit to; the first is taken if nothing can be measured."""
+    """The settings to try, for a number of classes. The first is taken if nothing can be measured."""
     within = [
         Setting(WithinClass, centre, shrinkage) for centre in (False, True) for shrinkage in WITHIN_CLASS
     ]

@@ -38,7 +38,6 @@ class KernelCounter:
         self.device = z.device
 
     def bins(self, threshold: float | None) -> tuple[Tensor, tuple[int, int] | None]:
-        """Trials of two classes and of one in each bin, (bins, 2), and the errors at a threshold."""
         if threshold is not None and math.isnan(threshold):
             raise ValueError("expected a threshold to compare scores with, got NaN")
         limit = math.nan if threshold is None else threshold

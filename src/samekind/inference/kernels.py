@@ -37,11 +37,7 @@ class SemidefiniteKernel(NamedTuple):
 
 
 def kernel_blocks(
-    space: MetricSpace,
-    z: Tensor,
-    *,
-    kind: Kind = "similarity",
-    symmetrise: Symmetrise = "max",
+    space: MetricSpace, z: Tensor, *, kind: Kind = "similarity", symmetrise: Symmetrise = "max"
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Yield (rows, columns, values) for all pairs of items, in both orders, in bounded memory.
 

@@ -84,7 +84,7 @@ def _check(z: Tensor, groups: int, start: Start | Tensor, rounds: int, restarts:
             raise SettingError(f"expected centres to start from of shape {shapes}")
         if restarts > 1:
             raise SettingError(
-                f"one start gives one result: {restarts} restarts from given centres are the same"
+                f"expected 1 restart with given centres, got {restarts}: every restart gives the same groups"
             )
     elif start not in ("k-means++", "random"):
         raise SettingError(f'expected start "k-means++", "random" or the centres, got "{start}"')

@@ -34,12 +34,7 @@ def prototype_novelty(space: MetricSpace, z: Tensor, *, kind: Kind | None = None
 
 
 def neighbour_novelty(
-    space: MetricSpace,
-    z: Tensor,
-    known: Tensor,
-    *,
-    kind: Kind | None = None,
-    neighbours: int = 1,
+    space: MetricSpace, z: Tensor, known: Tensor, *, kind: Kind | None = None, neighbours: int = 1
 ) -> Tensor:
     """Minus the mean score of the most similar known items (m, d): embeddings (n, d) -> (n,).
 

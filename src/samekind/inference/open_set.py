@@ -18,13 +18,7 @@ from samekind.decisions import Decision, Kind
 from samekind.errors import DataError, SpaceError
 from samekind.inference.embed import BATCH, asking, device_of, embed, in_batches
 from samekind.inference.points import operating_point, threshold_for
-from samekind.measures import (
-    Interval,
-    bootstrap_mean,
-    equal_error_rate,
-    logistic_calibration,
-    rates_at,
-)
+from samekind.measures import Interval, bootstrap_mean, equal_error_rate, logistic_calibration, rates_at
 from samekind.space import MetricSpace
 
 #: A threshold that nobody asked for comes with a space if its equal error is at most this.
@@ -169,9 +163,7 @@ def decide_if_told_apart(familiarity: Familiarity, *, name: str, point: str) -> 
 
 
 def decide(familiarity: Familiarity, *, name: str, point: str = "eer", seed: int = 0) -> Decision:
-    """The threshold for held-out items of this name, by the kind of score that errs least; see
-    `fit_open_set`.
-    """
+    """The threshold for held-out items of this name, by the kind of score that errs least."""
     is_known, labels = familiarity.known, familiarity.labels
     errors = {kind: equal_error_rate(scores, is_known).rate for kind, scores in familiarity.scores.items()}
     chosen = min(errors, key=errors.__getitem__)

@@ -131,7 +131,10 @@ def support(decision: Decision, *, open_set: bool = False) -> str | None:
     if point.name in rates:
         rates = {point.name: (point.rate, *rates[point.name][1:])}
     error = decision.equal_error
-    sentences = [_near_chance(error)] if error is not None and error >= NEAR_A_COIN else []
+    sentences = []
+    if error is not None and error >= NEAR_A_COIN:
+        hardly = "these scores hardly tell known from unknown"
+        sentences = [f"{hardly}: the equal error is {error:.1%}, that of a coin 50%"]
     sentences += [sentence for rate in rates.values() if (sentence := _too_few(*rate))]
     if 0 < decision.classes < FEW_CLASSES:
         sentences.append(_few_classes(decision, open_set=open_set))
@@ -152,10 +155,6 @@ def _few_classes(decision: Decision, *, open_set: bool) -> str:
     what = "the known or the unknown items" if open_set else "the trials"
     classes = "1 class" if decision.classes == 1 else f"{decision.classes} classes"
     return f"{what} are of {classes}; what others do is a guess"
-
-
-def _near_chance(error: float) -> str:
-    return f"these scores hardly tell known from unknown: the equal error is {error:.1%}, that of a coin 50%"
 
 
 def _too_few(rate: float, count: int, error: str, trials: str) -> str | None:

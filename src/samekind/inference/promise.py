@@ -125,31 +125,16 @@ def check_open_set(space: MetricSpace, known: Items, unknown: Items, *, seed: in
 
 def _compared(decision: Decision, accepts: Interval, rejects: Interval) -> Promise:
     point = operating_point(decision.point)
+    far, frr = (point.rate if point.name == name else None for name in ("far", "frr"))
+    of_accepts, of_rejects = decision.false_accept_interval, decision.false_reject_interval
     return Promise(
-        _promised_rate(
-            decision.false_accepts,
-            decision.false_accept_interval,
-            accepts,
-            target=point.rate if point.name == "far" else None,
-            classes=decision.classes,
-        ),
-        _promised_rate(
-            decision.false_rejects,
-            decision.false_reject_interval,
-            rejects,
-            target=point.rate if point.name == "frr" else None,
-            classes=decision.classes,
-        ),
+        _promised_rate(decision.false_accepts, of_accepts, accepts, far, decision.classes),
+        _promised_rate(decision.false_rejects, of_rejects, rejects, frr, decision.classes),
     )
 
 
 def _promised_rate(
-    fitted: float,
-    stored: tuple[float, float] | None,
-    measured: Interval,
-    *,
-    target: float | None,
-    classes: int,
+    fitted: float, stored: tuple[float, float] | None, measured: Interval, target: float | None, classes: int
 ) -> PromisedRate:
     """The promise is the target or else the fitted rate, with the relative uncertainty of the fitted one."""
     promised = fitted if target is None else target

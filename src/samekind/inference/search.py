@@ -65,12 +65,7 @@ def search(
 
 
 def _walk(
-    space: MetricSpace,
-    queries: Tensor,
-    gallery: Tensor,
-    kind: Kind,
-    apart: Marks,
-    memory_budget: int | None,
+    space: MetricSpace, queries: Tensor, gallery: Tensor, kind: Kind, apart: Marks, memory_budget: int | None
 ) -> Iterator[tuple[slice, slice, Tensor]]:
     """Blocks of scores, with minus infinity for excluded items."""
     marks, order = apart[1].sort()

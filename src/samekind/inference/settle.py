@@ -87,9 +87,7 @@ def _open_set(space: MetricSpace, trials: Items, z: Tensor, point: str) -> Decis
 
 
 def fill_means(space: MetricSpace, known: Items) -> None:
-    """Make the means of the classes of items the prototypes of a space; the inputs are embeddings. A class
-    without items gets none.
-    """
+    """Make the means of classes of embeddings the prototypes of a space, for classes that have items."""
     assert isinstance(known.inputs, Tensor)
     means, present = class_means(known.inputs, known.labels.to(known.inputs.device), len(known.classes))
     names = [known.classes[index] for index in present.nonzero().flatten().tolist()]

@@ -15,12 +15,7 @@ from samekind.index import Index
 from samekind.index.mapped import similarity_fingerprint
 from samekind.inference.distil import QueryMap, distil
 from samekind.inference.embed import asking, device_of
-from samekind.inference.shortlist import (
-    Shortlist,
-    is_own,
-    keep_shortlist,
-    mapped,
-)
+from samekind.inference.shortlist import Shortlist, is_own, keep_shortlist, mapped
 from samekind.measures import Interval, proportion_interval, student_interval
 from samekind.similarities import Similarity
 from samekind.space import MetricSpace

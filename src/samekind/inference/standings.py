@@ -18,12 +18,7 @@ from samekind.inference.embed import embed
 from samekind.inference.known_classes import divided
 from samekind.inference.search import search
 from samekind.inference.trials import Trials, ordered_trials
-from samekind.measures import (
-    FEWEST_CLASSES,
-    equal_error_rate,
-    paired_bootstrap,
-    paired_bootstrap_mean,
-)
+from samekind.measures import FEWEST_CLASSES, equal_error_rate, paired_bootstrap, paired_bootstrap_mean
 from samekind.space import MetricSpace
 
 #: At most so many items are drawn: half a million pairs are enough for the comparison.

@@ -166,10 +166,7 @@ def _pairs(rows: slice, columns: slice, device: torch.device) -> tuple[Tensor, T
 
 
 def _of_two(
-    groups: Tensor | None,
-    rows: slice,
-    columns: slice,
-    pairs: tuple[Tensor, Tensor] | None,
+    groups: Tensor | None, rows: slice, columns: slice, pairs: tuple[Tensor, Tensor] | None
 ) -> Tensor | None:
     """Which trials of a block are of two groups; None without groups."""
     if groups is None:

@@ -43,10 +43,7 @@ def fit_decision(
 def rate_intervals(
     trials: Trials, threshold: float, *, seed: int = 0
 ) -> tuple[Interval | None, Interval | None]:
-    """The false accepts and false rejects at a threshold, each with its interval over classes.
-
-    None for both with too few classes.
-    """
+    """The false accepts and false rejects at a threshold, with intervals; None for too few classes."""
     if count_classes(trials) < FEWEST_CLASSES:
         return None, None
     rates = bootstrap_trials(*trials, statistics=("FAR", "FRR"), threshold=threshold, seed=seed)

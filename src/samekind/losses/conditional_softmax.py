@@ -43,9 +43,7 @@ def conditional_softmax(
 
 
 def log_probabilities(logits: Tensor, lineage: Lineage) -> Tensor:
-    """ln p of every class, from scale x score: (n, classes) -> (n, classes). The probabilities of a row sum
-    to 1.
-    """
+    """ln p of every class, from scale x score: (n, classes) -> (n, classes). Rows of p sum to 1."""
     tree = check_lineage(lineage, logits)
     everyone = torch.ones_like(logits, dtype=torch.bool)
     return _of_classes(_of_nodes(logits, everyone, tree), tree)

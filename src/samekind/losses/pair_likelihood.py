@@ -84,9 +84,7 @@ def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor
 
 
 def _uniform(scores: Tensor, generator: torch.Generator | None) -> Tensor:
-    """U(0, 1) for each score; drawn on the generator's device, so that a CPU seed gives the same on any
-    device.
-    """
+    """U(0, 1) for each score, drawn on the generator's device: a CPU seed gives the same on any device."""
     device = generator.device if generator is not None else scores.device
     drawn = torch.rand(scores.shape, generator=generator, device=device, dtype=scores.dtype)
     return drawn.to(scores.device, non_blocking=scores.is_cuda)

@@ -54,15 +54,12 @@ from samekind.measures.geometry import (
     Breaches,
     CheckpointComparison,
     ClassDensity,
-    ClassMotion,
     ClassSpread,
     MetricAxioms,
-    ProperCases,
     Rescaling,
     adversarial_distances,
     centroid_shifts,
     class_density,
-    class_motion,
     class_radii,
     class_separation,
     class_spread,
@@ -70,7 +67,6 @@ from samekind.measures.geometry import (
     directions_of_variance,
     metric_breaches,
     nearest_centroid_accuracy,
-    proper_cases,
     rescaling,
     smallest_distance,
     spectral_decay,
@@ -113,11 +109,7 @@ from samekind.measures.retrieval import (
     retrieval_means,
     retrieval_values,
 )
-from samekind.measures.robustness import (
-    accuracy_within,
-    adversarial_accuracy,
-    attack_success,
-)
+from samekind.measures.robustness import accuracy_within, adversarial_accuracy, attack_success
 from samekind.measures.score_fusion import Fusion, fused_score, logistic_fusion
 from samekind.measures.score_normalisation import as_norm, mean_norm, s_norm
 from samekind.measures.several_tests import holm, paired_p_value
@@ -160,8 +152,6 @@ __all__ = [  # noqa: RUF022 (by question)
     "hierarchical_similarity_at", "majority_accuracy", "majority_vote", "map_at", "map_at_r",
     "mean_average_precision", "mean_reciprocal_rank", "ndcg_at", "neighbour_accuracy", "precision_at",
     "r_precision", "recall_at", "reciprocal_rank_at", "relevant_counts", "retrieval_means",
-    "holm",
-    "paired_p_value",
     "retrieval_values",
     # What groups are here?
     "adjusted_mutual_information", "adjusted_rand_index", "normalised_mutual_information", "pairwise_f1",
@@ -171,14 +161,13 @@ __all__ = [  # noqa: RUF022 (by question)
     "certified_radii", "lowest_share", "smallest_distance",
     # What is the space like?
     "DYNAMICS", "PROPER",
-    "Breaches", "CheckpointComparison", "ClassDensity", "ClassMotion", "ClassSpread", "MetricAxioms",
-    "ProperCases", "Rescaling", "TwoSample", "centroid_shifts", "class_density", "class_motion",
-    "class_radii", "class_separation", "class_spread", "compare_checkpoints", "directions_of_variance",
-    "mean_discrepancy", "metric_breaches", "nearest_centroid_accuracy", "proper_cases", "rescaling",
-    "spectral_decay", "step_dynamics", "two_sample_test",
+    "Breaches", "CheckpointComparison", "ClassDensity", "ClassSpread", "MetricAxioms", "Rescaling",
+    "TwoSample", "centroid_shifts", "class_density", "class_radii", "class_separation",
+    "class_spread", "compare_checkpoints", "directions_of_variance", "mean_discrepancy", "metric_breaches",
+    "nearest_centroid_accuracy", "rescaling", "spectral_decay", "step_dynamics", "two_sample_test",
     # How sure is it?
     "FEWEST_CLASSES", "Difference", "Interval", "bootstrap_mean", "bootstrap_trials", "normal_interval",
-    "paired_bootstrap", "paired_bootstrap_mean", "paired_difference", "proportion_interval",
-    "student_interval",
+    "holm", "paired_bootstrap", "paired_bootstrap_mean", "paired_difference", "paired_p_value",
+    "proportion_interval", "student_interval",
 ]
 # fmt: on

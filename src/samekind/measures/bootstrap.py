@@ -36,20 +36,14 @@ MOST_DRAWS = 8_000_000
 
 
 class Difference(NamedTuple):
-    """By how much the first of two systems is above the second, and the two-sided p-value of no
-    difference.
-    """
+    """By how much the first of two systems is above the second, and the two-sided p-value of none."""
 
     interval: Interval
     p_value: float
 
 
 def bootstrap_mean(
-    values: Tensor | Sequence[float],
-    *,
-    units: Tensor | None = None,
-    replicates: int = 1000,
-    seed: int = 0,
+    values: Tensor | Sequence[float], *, units: Tensor | None = None, replicates: int = 1000, seed: int = 0
 ) -> Interval:
     """The mean of (n,) values and its interval; ``units`` (n,), where given, says which belong together.
 

@@ -229,9 +229,7 @@ _BESIDE_KNOWN = {
 
 
 def few_shot_beside_known(way: int, shot: int, items: Literal["known", "new", "harmonic mean"]) -> Measure:
-    """Accuracy with new classes enrolled beside the known ones, of items of either kind, or their harmonic
-    mean.
-    """
+    """Accuracy with new classes beside the known ones, of items of either, or their harmonic mean."""
     meaning, whole = _BESIDE_KNOWN[items]
     whose = "known items" if items == "known" else f"items of {way} new classes"
     sentence = Sentence(f"{{value}} of {whose} ({shot}-shot)", whole)

@@ -186,11 +186,7 @@ def _class_counts(predicted: Tensor, truth: Tensor, classes: int) -> tuple[Tenso
     check_labels(predicted, truth, name="predicted")
     if classes < 1:
         raise ValueError(f"expected at least one class, got {classes}")
-    return (
-        _count(truth[predicted == truth], classes),
-        _count(predicted, classes),
-        _count(truth, classes),
-    )
+    return _count(truth[predicted == truth], classes), _count(predicted, classes), _count(truth, classes)
 
 
 def _count(labels: Tensor, classes: int) -> Tensor:

@@ -185,9 +185,7 @@ def _curve(
 def _graded(
     class_scores: Tensor, truth: Tensor, class_distances: Tensor, k: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The truth, the distances of classes, and the first k classes of each item; ValueError for arguments
-    that do not fit.
-    """
+    """Truth, distances of classes, and the first k classes of each item; ValueError where they do not fit."""
     truth = check_class_scores(class_scores, truth, name="class_scores")
     distances = _tree(class_distances).to(class_scores.device)
     if len(distances) != class_scores.shape[1]:

@@ -7,9 +7,7 @@ Better = Literal["lower", "higher"]
 
 
 class Sentence(NamedTuple):
-    """How a report says a value: ``part`` for each set of items, with ``{value}`` and ``{items}``, and the
-    ``whole`` around all parts.
-    """
+    """How a report says a value: ``part`` has ``{value}`` and ``{items}``, the ``whole`` has all parts."""
 
     part: str
     whole: str

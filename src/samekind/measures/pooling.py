@@ -5,7 +5,6 @@ Mathematical Statistics 1955.
 """
 
 import torch
-from torch import Tensor
 
 from samekind.measures.sorted_trials import Levels
 
@@ -26,8 +25,5 @@ def pool_adjacent_violators(levels: Levels) -> Levels:
         first = torch.cat([torch.ones_like(joined[:1]), ~joined])
         block = first.cumsum(0) - 1
         scores = scores[first]
-        targets, impostors = (_summed(counts, block, len(scores)) for counts in (targets, impostors))
-
-
-def _summed(counts: Tensor, block: Tensor, blocks: int) -> Tensor:
-    return torch.zeros(blocks, dtype=counts.dtype, device=counts.device).index_add_(0, block, counts)
+        nothing = torch.zeros_like(targets[: len(scores)])
+        targets, impostors = (nothing.index_add(0, block, counts) for counts in (targets, impostors))

@@ -42,9 +42,7 @@ class Counted(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Both error rates at every threshold of some replicates, (thresholds, replicates), and what else is
-    asked.
-    """
+    """Both error rates at every threshold of some replicates, (thresholds, replicates), and more."""
 
     false_accepts: Numbers
     false_rejects: Numbers
@@ -97,9 +95,7 @@ def count_trials(
 
 
 def _thresholds(scores: Tensor, same: Tensor, threshold: float | None) -> tuple[Whole, int]:
-    """The index of the last trial that each threshold accepts, and how many thresholds are at or above the
-    given one.
-    """
+    """The index of the last trial that each threshold accepts, and how many are at or above the given one."""
     last_of_tie = torch.cat([scores[1:] != scores[:-1], torch.ones_like(same[:1])])
     ends = last_of_tie.nonzero().flatten()
     accepted = (~same).cumsum(0)[ends].double()
@@ -116,9 +112,7 @@ def _thresholds(scores: Tensor, same: Tensor, threshold: float | None) -> tuple[
 
 
 def class_weights(classes: int, replicates: int, seed: int) -> Numbers:
-    """How often each class is drawn in each replicate: (replicates, classes), each row adds up to
-    ``classes``.
-    """
+    """How often each class is drawn in each replicate: (replicates, classes), rows sum to ``classes``."""
     generator = torch.Generator().manual_seed(seed)
     drawn = torch.randint(classes, (replicates, classes), generator=generator)
     weights = torch.zeros(replicates, classes, dtype=torch.float64)

@@ -39,9 +39,7 @@ class Counter(Protocol):
     def cells(
         self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
-        """The same in each cell of the ``counted`` bins, (bins, 2, cells); scores of the ``stored`` bins go
-        into ``store``.
-        """
+        """The same in each cell of ``counted`` bins, (bins, 2, cells); ``stored`` bins go into ``store``."""
 
 
 class StreamedRates(NamedTuple):
@@ -270,9 +268,7 @@ def _crossing_cell(
         if not impostors[cell] and not targets[cell]:
             continue
         accepted = Accepted(
-            lowest_of(place, cell),
-            accepted.targets + targets[cell],
-            accepted.impostors + impostors[cell],
+            lowest_of(place, cell), accepted.targets + targets[cell], accepted.impostors + impostors[cell]
         )
         if gap(accepted.targets, accepted.impostors, of.same, of.different) > 0:
             break

@@ -1,6 +1,4 @@
-"""The measures of trials that can be drawn again: each from the trials themselves, and from the curves of
-replicates.
-"""
+"""The measures of trials that can be drawn again: from the trials, and from the curves of replicates."""
 
 import math
 from collections.abc import Sequence

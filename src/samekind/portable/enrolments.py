@@ -64,9 +64,7 @@ class Enrolments:
         self._journal = self._lock = None
 
     def _begin(self) -> None:
-        """Take the right to change the folder, and what others changed before. Raises SpaceError if another
-        process has it.
-        """
+        """Take the right to change the folder, and what changed before. Raises SpaceError if it is taken."""
         if self._journal is not None:
             return
         try:

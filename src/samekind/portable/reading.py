@@ -111,9 +111,7 @@ def _scaled(image: Array) -> Array:
 
 
 def padded(features: Sequence[Array]) -> Array:
-    """Features (coefficients, frames) of unequal length as one array (n, coefficients, longest), padded with
-    NaN.
-    """
+    """Features (coefficients, frames) as one array (n, coefficients, longest), padded with NaN."""
     longest = max(values.shape[1] for values in features)
     batch = np.full((len(features), features[0].shape[0], longest), np.nan, dtype=np.float32)
     for row, values in zip(batch, features, strict=True):

@@ -11,9 +11,7 @@ from samekind.portable.sessions import MEMORY_BUDGET, Session
 
 @dataclass(frozen=True)
 class Score:
-    """A kind of score: the map of embeddings to vectors, the graph of pairs, or both; see
-    `samekind.exporting.scores`.
-    """
+    """The map of embeddings to vectors, the graph of pairs, or both; see `samekind.exporting.scores`."""
 
     map: Session | None
     pairs: Session | None
@@ -22,9 +20,7 @@ class Score:
     scale: float
 
     def first(self, z: Array, counts: Array | None = None) -> Array:
-        """Embeddings (n, d) as vectors of the first side; each is the mean of ``counts`` items, by default
-        of one, and 0 is many.
-        """
+        """Embeddings (n, d) as vectors of the first side, means of ``counts`` items (0: unlimited)."""
         return self._mapped(z, "first", counts)
 
     def second(self, z: Array) -> Array:
@@ -55,9 +51,7 @@ class Score:
 
 
 def pooled(scores: Array, how: str, temperature: float) -> Array:
-    """One score a class from the scores of its k vectors, (n, classes, k) -> (n, classes); see
-    `samekind.prototypes.pool`.
-    """
+    """Scores of k vectors a class, (n, classes, k), to one a class, (n, classes); see `prototypes.pool`."""
     match how:
         case "mean":
             return np.asarray(scores.mean(-1))

@@ -124,12 +124,10 @@ class PortableSpace:
 
     @property
     def classes(self) -> KnownClasses:
-        """The classes that are known now."""
         return self.enrolments.classes
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of score."""
         return list(self.scores)
 
     def kind_for(self, question: Question) -> str:
@@ -137,7 +135,7 @@ class PortableSpace:
         return "similarity" if self.choices is None else self.choices.of(question)
 
     def known_kind(self, kind: str | None, question: Question) -> str:
-        """A kind of score that there is; None is the choice for a question."""
+        """The kind of score, checked; None stands for the space's choice for the question."""
         kind = self.kind_for(question) if kind is None else kind
         if kind not in self.scores:
             raise SpaceError(f'this space has no score "{kind}"; {nearest(kind, self.scores)}')

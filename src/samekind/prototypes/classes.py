@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind.data.words import composed
 from samekind.errors import SettingError, SpaceError, expect
@@ -49,6 +49,17 @@ def assign_one_each(
     check_vectors(classes, vectors, dimension=self.dimension, count=1)
     self.counts = checked_counts(counts, classes)
     self.classes, self.vectors = list(classes), vectors.detach().clone()
+
+
+def assign_several(
+    self: Any, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None
+) -> None:
+    """The same with ``k`` vectors for each. An optimiser of old ones, if they learn, must be built again."""
+    check_vectors(classes, vectors, dimension=self.dimension)
+    self.counts, self.count = checked_counts(counts, classes), vectors.shape[1]
+    copied = vectors.detach().clone()
+    learned = isinstance(self.vectors, nn.Parameter)
+    self.classes, self.vectors = list(classes), nn.Parameter(copied) if learned else copied
 
 
 def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:

@@ -64,6 +64,5 @@ class EMAProxies(nn.Module):
         self.visited |= present
 
     def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
-        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
         assign_one_each(self, classes, vectors, counts)
         self.visited = torch.ones(len(vectors), dtype=torch.bool, device=vectors.device)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from samekind.prototypes.classes import check_pooling, check_vectors, checked_counts, unmoved
+from samekind.prototypes.classes import assign_several, check_pooling, checked_counts, unmoved
 
 
 class LearnedProxies(nn.Module):
@@ -43,13 +43,4 @@ class LearnedProxies(nn.Module):
         self.vectors = nn.Parameter(start.view(len(self.classes), count, dimension))
 
     before_loss = after_step = unmoved
-
-    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
-        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples.
-
-        An optimiser of the old vectors must be built again.
-        """
-        check_vectors(classes, vectors, dimension=self.dimension)
-        self.counts = checked_counts(counts, classes)
-        self.classes, self.vectors = list(classes), nn.Parameter(vectors.detach().clone())
-        self.count = vectors.shape[1]
+    assign = assign_several

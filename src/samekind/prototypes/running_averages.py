@@ -69,7 +69,6 @@ class RunningAverages(nn.Module):
     after_step = unmoved
 
     def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
-        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
         assign_one_each(self, classes, vectors, counts)
         if self.visited is not None:
             self.visited = torch.ones(len(vectors), dtype=torch.bool, device=vectors.device)

@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from samekind.prototypes.classes import check_pooling, check_vectors, checked_counts, unmoved
+from samekind.prototypes.classes import assign_several, check_pooling, checked_counts, unmoved
 
 
 class SupportMeans(nn.Module):
@@ -44,13 +44,4 @@ class SupportMeans(nn.Module):
         self.register_buffer("vectors", torch.zeros(len(self.classes), count, dimension))
 
     before_loss = after_step = unmoved
-
-    def assign(self, classes: Sequence[str], vectors: Tensor, counts: Sequence[int] | None = None) -> None:
-        """Replace the classes and their vectors, each the mean of ``counts`` (classes,) examples."""
-        check_vectors(classes, vectors, dimension=self.dimension)
-        self.counts = checked_counts(counts, classes)
-        self.classes, self.vectors, self.count = (
-            list(classes),
-            vectors.detach().clone(),
-            vectors.shape[1],
-        )
+    assign = assign_several

@@ -51,7 +51,6 @@ class Adapted:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the space is used."""
         if self.classes is None:
             return (WITHOUT_LABELS,)
         if self.measured is None:
@@ -59,7 +58,6 @@ class Adapted:
         return (NO_GAIN.format(kinds=" and ".join(self.worse)),) if self.worse else ()
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "kinds": self.kinds,
             "items": self.items,

@@ -5,8 +5,6 @@ Ren, Hohman, Lin and Moritz, "Embedding Atlas: Low-Friction, Interactive Embeddi
 
 from typing import Any
 
-from torch import Tensor
-
 from samekind.index import best_of
 from samekind.questions.embedded import Embedded
 from samekind.questions.gallery_map import positions
@@ -27,14 +25,10 @@ def atlas_columns(answer: Embedded, *, seed: int = 0) -> dict[str, list[Any]]:
     x, y = positions(z, seed=seed).T.tolist()
     columns: dict[str, list[Any]] = {"id": [*answer.ids], "label": [*answer.labels], "x": x, "y": y}
     if 1 < len(z) <= MOST:
-        columns["neighbours"] = _neighbours(z)
+        scores, places = best_of(blocks(Cosine(), z, z), k=min(NEIGHBOURS + 1, len(z)))
+        rows = zip(places.tolist(), (1 - scores).clamp(min=0).tolist(), strict=True)
+        columns["neighbours"] = [_others(own, *row) for own, row in enumerate(rows)]
     return columns
-
-
-def _neighbours(z: Tensor) -> list[dict[str, list[Any]]]:
-    scores, places = best_of(blocks(Cosine(), z, z), k=min(NEIGHBOURS + 1, len(z)))
-    rows = zip(places.tolist(), (1 - scores).clamp(min=0).tolist(), strict=True)
-    return [_others(own, *row) for own, row in enumerate(rows)]
 
 
 def _others(own: int, places: list[int], distances: list[float]) -> dict[str, list[Any]]:

@@ -73,7 +73,6 @@ class AttackAnswer:
 
     @property
     def truth(self) -> list[str]:
-        """The class of each item."""
         return [self.items.classes[label] for label in self.items.labels.tolist()]
 
     @property

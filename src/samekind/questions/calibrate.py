@@ -48,7 +48,6 @@ class Calibrated:
         return support(self.decisions[name], open_set=name == OPEN_SET)
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "decisions": {
                 name: {**asdict(decision), "warning": self.warning(name)}

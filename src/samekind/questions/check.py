@@ -10,14 +10,7 @@ from samekind.data import Examination, Items, Sets, Split, examine, open_data, p
 from samekind.errors import SamekindError
 from samekind.evaluation import validation
 from samekind.recipes.plans import Plan, chosen_in_words
-from samekind.training import Run
-from samekind.training.build import (
-    build_augmentations,
-    build_memory,
-    build_optimiser,
-    build_sampler,
-    build_space,
-)
+from samekind.training import Run, build
 from samekind.training.extras import build_extras, parameter_groups_of
 from samekind.training.terms import build_penalties, build_terms
 from samekind.training.untrained import expect_trained
@@ -90,7 +83,8 @@ def check(plan: Plan) -> Checked:
         except SamekindError as error:
             errors.append(str(error))
         else:
-            enough = _enough_epochs(training)
+            if training.steps < FEWEST_STEPS:
+                enough = -(-ENOUGH_STEPS * training.epochs // training.steps)
             warnings += [*filter(None, [sets.torn()])]
             warnings += [SHORT.format(steps=training.steps, epochs=enough)] if enough is not None else []
     return Checked(data, tuple(errors), tuple(warnings), training, enough)
@@ -115,7 +109,7 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     for part in (sets.validation, *([sets.test] if run.select_on == "test" else [])):
         validation(part, run.validate, watch=run.watch)
     _build(run, sets.train)
-    sampler = build_sampler(run, sets.train.labels, domains=sets.train.domains)
+    sampler = build.build_sampler(run, sets.train.labels, domains=sets.train.domains)
     parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}
     planned = PlannedTraining(
         recipe=run.recipe,
@@ -131,23 +125,16 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     return planned, sets
 
 
-def _enough_epochs(training: PlannedTraining) -> int | None:
-    """How many epochs it takes to learn something, if those of the run are too few."""
-    if training.steps >= FEWEST_STEPS:
-        return None
-    return -(-ENOUGH_STEPS * training.epochs // training.steps)
-
-
 def _build(run: Run, items: Items) -> None:
     """Build what a training builds before its first step, for a few items: more would have to be read."""
     few = items.take(torch.arange(min(len(items), SAMPLE)))
     with torch.random.fork_rng([]):
-        space = build_space(run, few)
+        space = build.build_space(run, few)
         # The run does not say whether the encoder starts with weights: `train --from` may give them.
         expect_trained(run, space, begun=["encoder"])
         build_terms(run, space)
         build_penalties(run)
-        build_memory(run, space)
-        build_augmentations(run, few)
+        build.build_memory(run, space)
+        build.build_augmentations(run, few)
         groups = parameter_groups_of(build_extras(run, space, few))
-        build_optimiser(run.optimiser, space, beside=groups)
+        build.build_optimiser(run.optimiser, space, beside=groups)

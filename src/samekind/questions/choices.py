@@ -1,6 +1,6 @@
 """The kinds of score that a space answers by, and the ladder it was chosen from, in sentences."""
 
-from samekind.decisions import Choices, Kind, Ladder, Question, Standing
+from samekind.decisions import Choices, Kind, Ladder, Question
 from samekind.space import MetricSpace
 
 NAMES: dict[Kind, str] = {
@@ -19,7 +19,8 @@ CHOSEN: dict[Question, str] = {
     "classes": "classes are named by {name}: on {items} {better:.1%} are named rightly, against {own:.1%} by "
     "the own similarity",
 }
-
+#: What of a `Standing` counts for a question.
+MEASURED: dict[Question, str] = {"pairs": "equal_error", "neighbours": "recall", "classes": "named"}
 DISCRIMINANT = "a linear discriminant tells the classes that were trained on apart, not enrolled ones"
 
 
@@ -40,8 +41,8 @@ def _chosen(question: Question, choices: Choices, space: MetricSpace) -> str:
     if kind == "similarity":
         return ""
     standings = [space.standings.get(name) for name in (kind, "similarity")]
-    values = [
-        _measured(standing, question)
+    values: list[float | None] = [
+        getattr(standing, MEASURED[question])
         if standing is not None and standing.measured_on == choices.measured_on
         else None
         for standing in standings
@@ -54,21 +55,8 @@ def _chosen(question: Question, choices: Choices, space: MetricSpace) -> str:
     )
 
 
-def _measured(standing: Standing, question: Question) -> float | None:
-    match question:
-        case "pairs":
-            return standing.equal_error
-        case "neighbours":
-            return standing.recall
-    return standing.named
-
-
 def ladder_in_words(ladder: Ladder | None) -> tuple[str, ...]:
     """A line for each rung of the house recipe, the kept one marked; empty without a ladder."""
     if ladder is None:
         return ()
-    return tuple(
-        f"{rung.name}: Recall@1 {rung.recall:.1%} ({rung.neighbours}), EER {rung.equal_error:.1%} "
-        f"({rung.pairs}), {rung.seconds:.0f} s{'; kept' if rung.name == ladder.kept else ''}"
-        for rung in ladder.rungs
-    )
+    return tuple(f"{rung.sentence}{'; kept' if rung.name == ladder.kept else ''}" for rung in ladder.rungs)

@@ -30,7 +30,6 @@ class Related:
     joins: tuple[Joined, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         alike = {
             name: [{"class": other.name, "score": other.score} for other in others]
             for name, others in self.alike.items()

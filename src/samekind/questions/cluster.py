@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from samekind import measures
 from samekind.data import Collection
@@ -32,7 +31,6 @@ class Clustered:
 
     @property
     def sizes(self) -> list[int]:
-        """The number of items of each group."""
         return [len(self.grouped.members(group)) for group in range(len(self.grouped.groups.centres))]
 
     @property
@@ -72,19 +70,14 @@ def cluster(
         raise SettingError(f"asked for {groups} groups of {len(items.ids)} items; ask for fewer")
     score = known_kind(space, kind, "neighbours")
     z = as_compared(space, embedded(space, items.inputs, title="cluster", progress=progress), kind=score)
-    divided, quality = _divide(z, groups, limit, seed)
-    agreement = _agreement(divided, items.labels)
-    grouped = Grouped(items.inputs, z, items.ids, items.labels, divided, quality, agreement)
-    return Clustered(grouped, score, items.skipped)
-
-
-def _divide(z: Tensor, groups: int | None, limit: int, seed: int) -> tuple[Groups, Mapping[int, float]]:
-    """The groups, the largest first, and the silhouette of each number that was tried."""
     quality: Mapping[int, float] = {}
     if groups is None:
         choice = choose_groups(z, candidates=range(2, limit + 1), seed=seed)
         groups, quality = choice.groups, choice.silhouettes
-    return largest_first(kmeans_groups(z, groups=groups, seed=seed)), quality
+    divided = largest_first(kmeans_groups(z, groups=groups, seed=seed))
+    agreement = _agreement(divided, items.labels)
+    grouped = Grouped(items.inputs, z, items.ids, items.labels, divided, quality, agreement)
+    return Clustered(grouped, score, items.skipped)
 
 
 def _agreement(groups: Groups, labels: Sequence[str | None]) -> dict[str, float]:

@@ -29,7 +29,6 @@ class Comparison:
     false_rejects: float
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return asdict(self)
 
 

@@ -40,7 +40,6 @@ class ComparedDynamics:
     warnings: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "runs": list(self.names),
             "steps": list(self.steps),

@@ -36,11 +36,9 @@ class Enrolled:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the class is used."""
         return tuple(filter(None, (self.several, self.stale)))
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "class": self.name,
             "done": self.done,
@@ -107,11 +105,9 @@ class EnrolledClasses:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before the classes are used."""
         return () if self.stale is None else (self.stale,)
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "examples": dict(self.examples),
             "replaced": self.replaced,
@@ -123,9 +119,7 @@ class EnrolledClasses:
 def enroll_classes(
     space: MetricSpace, items: Collection, *, replace: bool = False, progress: Progress = silent
 ) -> EnrolledClasses:
-    """Add every class of labelled items to the space, all of them or none. Raises DataError for an item
-    without a label.
-    """
+    """Add every class of labelled items, all or none. Raises DataError for an item without a label."""
     without = [id for id, label in zip(items.ids, items.labels, strict=True) if label is None]
     if without:
         raise DataError(

@@ -20,11 +20,12 @@ from samekind.inference.cohort import CohortNorm
 from samekind.inference.enrolment import Combination
 from samekind.inference.features import feature_items, without_encoder
 from samekind.inference.fitting import COHORT
+from samekind.measures.catalogue import few_shot_beside_known
 from samekind.space import MetricSpace
 from samekind.training import Run
 
 #: Of these questions one measure sums up the others.
-SUMMED_UP = {"few-shot beside known": "harmonic mean"}
+SUMMED_UP = {"few-shot beside known": few_shot_beside_known(5, 5, "harmonic mean").family}
 
 
 class Cohort(NamedTuple):
@@ -57,6 +58,11 @@ class EvaluationSettings:
     references: bool = True  # whether to measure the baselines without training, too
     promises: bool = True  # whether to check what the thresholds promised
 
+    @property
+    def how(self) -> dict[str, Any]:
+        """What `evaluation.evaluate` and `evaluation.against` are told."""
+        return {name: getattr(self, name) for name in ("tasks", "way", "shots", "ranks", "measures", "seed")}
+
 
 @dataclass(frozen=True)
 class Evaluated:
@@ -85,7 +91,7 @@ class Evaluated:
         for (question, _), all_kinds in rows.items():
             own = [row for row in all_kinds if row.kind == all_kinds[0].kind]
             if question in SUMMED_UP:
-                main += [row for row in own if row.measure.endswith(SUMMED_UP[question])]
+                main += [row for row in own if row.entry.family == SUMMED_UP[question]]
             else:
                 main += [row for row in own if question in row.entry.sentences] or own[:1]
         return main
@@ -97,7 +103,6 @@ class Evaluated:
         return [promise for promise in self.promises if promise.kind in (used, "open set")]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "gains": {self.name: [gain.to_json() for gain in self.gains]},
             "choices": {self.name: None if self.choices is None else asdict(self.choices)},
@@ -200,9 +205,7 @@ def cautions(sets: Sets) -> list[str]:
 
 
 def row_warnings(rows: Sequence[Row]) -> list[str]:
-    """A sentence for each answer that must not be used, or that does not surely beat a space without
-    training.
-    """
+    """A sentence for each answer that must not be used, or does not surely beat a space without training."""
     weak = [gain.sentence for gain in evaluation.gains(rows) if gain.verdict in ("not better", "unsure")]
     return [*upside_down(rows), *weak]
 
@@ -228,16 +231,7 @@ def _rows(
             normalised += evaluation.normalised(
                 space, items, z, how.pop("z"), name=name, seed=settings.seed, **how
             )
-    rows = evaluation.evaluate(
-        space,
-        sets,
-        tasks=settings.tasks,
-        way=settings.way,
-        shots=settings.shots,
-        ranks=settings.ranks,
-        measures=settings.measures,
-        seed=settings.seed,
-    )
+    rows = evaluation.evaluate(space, sets, **settings.how)
     for name, items in sets.items() if settings.enrol is not None else ():
         rows += evaluation.enrolled(
             space,

@@ -20,7 +20,6 @@ class Differences:
     warnings: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {"differences": [row._asdict() for row in self.rows], "warnings": self.warnings}
 
 
@@ -39,15 +38,6 @@ def evaluate_against(
             f"{names[0]} and {names[1]} were not tested on the same items, so their answers cannot be "
             "paired; train both on the same data with the same split"
         )
-    rows = evaluation.against(
-        *spaces,
-        tests,
-        tasks=settings.tasks,
-        way=settings.way,
-        shots=settings.shots,
-        ranks=settings.ranks,
-        measures=settings.measures,
-        seed=settings.seed,
-    )
+    rows = evaluation.against(*spaces, tests, **settings.how)
     warnings = dict.fromkeys(sentence for part in sets for sentence in cautions(part))
     return Differences(names, tuple(rows), (*warnings, *evaluation.left_out(rows, settings.ranks)))

@@ -7,13 +7,7 @@ from samekind.data import Items
 from samekind.evaluation.rows import SELECTED_ON_TEST, TRAINED_ON
 from samekind.inference import embed
 from samekind.inference.cohort import CohortNorm
-from samekind.questions.evaluate import (
-    Cohort,
-    Evaluated,
-    EvaluationSettings,
-    evaluate_items,
-    evaluate_run,
-)
+from samekind.questions.evaluate import Cohort, Evaluated, EvaluationSettings, evaluate_items, evaluate_run
 from samekind.questions.evaluate_against import Differences, evaluate_against
 from samekind.questions.opening import OpenRun, OpenSpace
 from samekind.questions.report import write_run_report

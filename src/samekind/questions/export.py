@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from samekind.data import Collection
-from samekind.errors import DataError, SamekindError, SpaceError
+from samekind.errors import DataError, SpaceError
 from samekind.exporting import Difference, differences, export_contents, write_export
 from samekind.exporting.latency import BATCHES, Latency, latencies
 from samekind.exporting.parity import TOLERANCE, random_items
@@ -18,7 +18,7 @@ from samekind.index import Index
 from samekind.index.mapped import stored_kind
 from samekind.portable import PortableSpace
 from samekind.questions.opening import OpenSpace
-from samekind.questions.tradeoff import held_out_gallery, held_out_items, tradeoff
+from samekind.questions.tradeoff import held_out_of, tradeoff
 from samekind.space import MetricSpace
 from samekind.training import RunFolder
 
@@ -40,7 +40,6 @@ class Exported:
     warnings: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "files": dict(self.files),
             "bytes": sum(self.files.values()),
@@ -93,17 +92,9 @@ def export(
 
 
 def kept_with(opened: OpenSpace, gallery: Index | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Trade-offs by kind of score and measures, for a server that shows them and cannot compute them.
-
-    Trade-offs are of the validation items of the run, if its data are there, or else of a labelled gallery.
-    """
-    run, held_out = RunFolder.around(opened.folder), None
-    if run.finished:
-        with suppress(SamekindError):  # the data may be gone
-            held_out = held_out_items(opened.space, run.sets().validation)
-    if held_out is None and gallery is not None:
-        with suppress(DataError):
-            held_out = held_out_gallery(gallery)
+    """Trade-offs (`held_out_of`) by kind of score and measures, for a server that cannot compute them."""
+    run = RunFolder.around(opened.folder)
+    held_out = held_out_of(opened.space, run, gallery)
     tradeoffs: dict[str, Any] = {}
     for kind in opened.space.kinds:
         if held_out is None:

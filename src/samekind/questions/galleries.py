@@ -13,17 +13,9 @@ from samekind.data import Collection
 from samekind.data.sources import is_named
 from samekind.decisions import Kind
 from samekind.errors import SettingError, SpaceError
-from samekind.index import Index, open_index
+from samekind.index import Index, mapped, open_index
 from samekind.index.contract import Metadata, refuse_another_space
 from samekind.index.folder import is_index
-from samekind.index.mapped import (
-    can_be_stored,
-    index_fingerprint,
-    is_of,
-    stored_dimension,
-    stored_kind,
-    vectors_to_store,
-)
 from samekind.inference import asking, device_of, embed, fit_shortlist
 from samekind.inference.shortlist import Shortlist, shortlist_of
 from samekind.inference.shortlist_fitting import sample_for
@@ -67,13 +59,13 @@ def new_index(
     If it is for one fitted or normalised kind of ``scores`` alone, it stores vectors mapped for that, and
     finds by it exactly as quickly as by the cosine; else embeddings.
     """
-    stored = scores[0] if len(scores) == 1 and can_be_stored(space, scores[0]) else None
+    stored = scores[0] if len(scores) == 1 and mapped.can_be_stored(space, scores[0]) else None
     return indexes.new_index(
         index_type,
-        stored_dimension(space, stored),
+        mapped.stored_dimension(space, stored),
         count=count,
         score="cosine" if stored is None else "dot",
-        fingerprint=index_fingerprint(space, stored),
+        fingerprint=mapped.index_fingerprint(space, stored),
         url=url,
         name=name,
     )
@@ -84,7 +76,7 @@ def open_gallery(folder: Path, space: MetricSpace | None = None) -> Index:
     if folder.exists() and not is_index(folder) and (folder / "space.json").exists():
         raise SpaceError(f"{folder} is a space, not an index; samekind index build makes one")
     index = open_index(folder)
-    if space is not None and not is_of(index, space):
+    if space is not None and not mapped.is_of(index, space):
         index.close()
         refuse_another_space(folder)
     return index
@@ -126,9 +118,9 @@ def fill(
             if thumbnails and space.reader is not None:
                 texts = (text_of(item, space.reader) for item in inputs)
                 pictures |= dict(enumerate(texts, start))
-            if stored_kind(index) is not None:
+            if mapped.stored_kind(index) is not None:
                 with asking(space):
-                    z = vectors_to_store(space, index, z.to(device_of(space))).cpu()
+                    z = mapped.vectors_to_store(space, index, z.to(device_of(space))).cpu()
             waiting += [
                 (place, row) for place, row in enumerate(z, start) if first[items.ids[place]] == place
             ]
@@ -179,7 +171,7 @@ def measure(
 
     An index of mapped vectors goes by its own score, and needs none.
     """
-    if stored_kind(index) is not None:
+    if mapped.stored_kind(index) is not None:
         return
     total = min(sample_for(settings.recall), len(index))
     for kind in settings.kinds or (space.kind_for("neighbours"),):

@@ -101,9 +101,7 @@ def positions(z: Tensor, *, placed: int = PLACED, seed: int = 0) -> Tensor:
 def doubts(
     index: Index, z: Tensor, ids: Sequence[str], labels: Sequence[str | None]
 ) -> tuple[float | None, ...]:
-    """The share of each item's nearest neighbours that have another label; None where the item, or all of
-    them, have none.
-    """
+    """The share of each item's neighbours with another label; None where it, or all of them, have none."""
     names = {label: place for place, label in enumerate(sorted({label for label in labels if label}))}
     numbers = torch.tensor([-1 if label is None else names.get(label, -1) for label in labels])
     answers: list[float | None] = []
@@ -120,9 +118,7 @@ def doubts(
 
 
 def _neighbours(index: Index, z: Tensor, ids: Sequence[str]) -> Iterator[tuple[int, Tensor]]:
-    """The places of the nearest items of each, itself perhaps among them, block by block; -1 for an item that
-    is not on the map.
-    """
+    """The places of the nearest items of each, perhaps itself, in blocks; -1 for one not on the map."""
     by_index = not index.exact and not index.remote and stored_kind(index) is None
     places = {id: place for place, id in enumerate(ids)} if by_index else {}
     for start in range(0, len(z), AT_ONCE):

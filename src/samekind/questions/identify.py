@@ -59,7 +59,6 @@ class Identified:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before using the answer."""
         return tuple(filter(None, (NO_THRESHOLD if self.threshold is None else None, self.about_level)))
 
     def is_inner(self, item: Answer) -> bool:
@@ -67,7 +66,6 @@ class Identified:
         return item.name is not None and item.name not in self.classes
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "items": [self._row(item) for item in self.items],
             "threshold": self.threshold,

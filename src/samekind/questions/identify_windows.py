@@ -34,7 +34,6 @@ class Stretch(NamedTuple):
     probability: float
 
     def to_json(self) -> dict[str, Any]:
-        """The stretch as plain values."""
         return {
             "id": self.id,
             "from": self.start,
@@ -61,11 +60,9 @@ class Heard:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before using the answer."""
         return (NO_THRESHOLD,) if self.threshold is None else ()
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "stretches": [stretch.to_json() for stretch in self.stretches],
             "windows": self.seconds,

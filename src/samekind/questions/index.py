@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,11 +14,12 @@ from samekind.questions import galleries, shortlists
 from samekind.questions.progress import Progress, silent
 from samekind.space import MetricSpace
 
+#: The facts about an index that are told as they are.
+DESCRIBED = ("backend", "structure", "server", "name", "items", "dimension", "score", "fingerprint")
+
 
 class ShortlistInfo(NamedTuple):
-    """A shortlist of an index: as plain values, in a sentence, with a warning if it makes it slow, and what
-    to do about it.
-    """
+    """A shortlist: as plain values, in a sentence, with a warning if it is slow, and what to do about it."""
 
     kind: str
     content: dict[str, Any]
@@ -44,30 +46,16 @@ class IndexInfo:
     skipped: tuple[tuple[str, str], ...] | None = None  # None if nothing was read
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         counts = {"added": self.added, "removed": self.removed}
         return {
             **{name: count for name, count in counts.items() if count is not None},
-            "backend": self.backend,
-            "structure": self.structure,
-            "server": self.server,
-            "name": self.name,
-            "items": self.items,
-            "dimension": self.dimension,
-            "score": self.score,
-            "fingerprint": self.fingerprint,
+            **{name: getattr(self, name) for name in DESCRIBED},
             "shortlists": {known.kind: known.content for known in self.shortlists},
             **({} if self.skipped is None else {"skipped": self.skipped}),
         }
 
 
-def index_info(
-    index: Index,
-    *,
-    added: int | None = None,
-    removed: int | None = None,
-    skipped: tuple[tuple[str, str], ...] | None = None,
-) -> IndexInfo:
+def index_info(index: Index) -> IndexInfo:
     """What an index holds, where it is kept, and what a search of it finds."""
     held = len(index)
     return IndexInfo(
@@ -89,9 +77,6 @@ def index_info(
             )
             for known in shortlists_in(index)
         ),
-        added=added,
-        removed=removed,
-        skipped=skipped,
     )
 
 
@@ -121,7 +106,7 @@ def build_index(
     galleries.measure(space, index, settings, progress=progress)
     index.save(folder)
     index.close()
-    return index_info(index, skipped=items.skipped)
+    return replaced(index_info(index), skipped=items.skipped)
 
 
 def add_to_index(
@@ -151,7 +136,7 @@ def add_to_index(
     if outgrown or len(index) > galleries.GROWN * before:
         index.save(folder)
     index.close()
-    return index_info(index, added=added, skipped=items.skipped)
+    return replaced(index_info(index), added=added, skipped=items.skipped)
 
 
 def remove_from_index(index: Index, ids: Sequence[str]) -> IndexInfo:
@@ -159,4 +144,4 @@ def remove_from_index(index: Index, ids: Sequence[str]) -> IndexInfo:
     distinct = list(dict.fromkeys(ids))
     index.remove(distinct)
     index.close()
-    return index_info(index, removed=len(distinct))
+    return replaced(index_info(index), removed=len(distinct))

@@ -27,20 +27,9 @@ class SpaceInfo:
     ladder: Ladder | None
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
-        return {
-            "parts": self.parts,
-            "parameters": self.parameters,
-            "classes": self.classes,
-            "decisions": {kind: asdict(decision) for kind, decision in self.decisions.items()},
-            "open set": asdict(self.open_set) if self.open_set else None,
-            "temperatures": {head: asdict(fitted) for head, fitted in self.temperatures.items()},
-            "standings": {kind: asdict(standing) for kind, standing in self.standings.items()},
-            "choices": asdict(self.choices) if self.choices else None,
-            "balances": {kind: asdict(balance) for kind, balance in self.balances.items()},
-            "enrolled": self.enrolled,
-            "ladder": asdict(self.ladder) if self.ladder else None,
-        }
+        content = {name.replace("_", " "): value for name, value in asdict(self).items()}
+        del content["choices in words"]
+        return content
 
 
 def info(space: MetricSpace) -> SpaceInfo:
@@ -68,8 +57,8 @@ def _parts(space: MetricSpace) -> dict[str, dict[str, Any]]:
     parts = {"encoder": space.encoder, "similarity": space.similarity, "prototypes": space.prototypes}
     described: dict[str, dict[str, Any]] = {name: describe(part) for name, part in parts.items()}
     for kind in ("fitted", "normalised"):
-        if getattr(space, kind) is not None:
-            described[kind] = describe(getattr(space, kind))
+        if (similarity := getattr(space, kind)) is not None:
+            described[kind] = describe(similarity)
     for name in ("auxiliary", "discriminant"):
         if getattr(space, name) is not None:
             described[name] = {"name": "AuxiliaryHead", "arguments": getattr(space, name).describe()}

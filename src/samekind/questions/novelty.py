@@ -1,6 +1,6 @@
 """How new is each item to the space?"""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -59,7 +59,6 @@ class NoveltySettings:
         return self.method
 
     def kind_for(self, space: MetricSpace, method: str) -> Kind:
-        """The kind of score."""
         if self.kind is None and method == "prototypes" and space.open_set:
             return space.open_set.kind
         return known_kind(space, self.kind, "classes" if method == "prototypes" else "neighbours")
@@ -80,7 +79,6 @@ class Judged:
     columns: dict[str, Sequence[Any]]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         rows = zip(*self.columns.values(), strict=True)
         return {
             "method": self.method,
@@ -114,22 +112,19 @@ def novelty(
             neighbour_novelty(space, z, reference, kind=kind)
             if method == "neighbours"
             else one_class_novelty(
-                space,
-                z,
-                reference,
-                kind=kind,
-                outliers=used.outliers,
-                most_items=used.limit,
-                seed=used.seed,
+                space, z, reference, kind=kind, outliers=used.outliers, most_items=used.limit, seed=used.seed
             )
         )
-    auroc = _auroc(values, items.labels, _known_classes(space, known))
+    # Not new are the classes of the known items if they have labels, else those of the space.
+    labels = set(known.labels if known is not None else ()) - {None}
+    auroc = _auroc(values, items.labels, labels or set(space.classes))
+    warning = auroc and upside_down([Row("novelty", "known, new", "AUROC", kind, *auroc[:3])])
     return Judged(
         method=method,
         kind=kind,
         known=None if known is None else len(known.ids),
         auroc=auroc,
-        warning=None if auroc is None else _warning(auroc, kind),
+        warning=warning or None,
         skipped=(*items.skipped, *(known.skipped if known is not None else ())),
         columns=_columns(space, items, z, values, _beyond(space, values, method, kind)),
     )
@@ -161,13 +156,7 @@ def _columns(
     return {name: [column[place] for place in order] for name, column in columns.items()}
 
 
-def _known_classes(space: MetricSpace, known: Collection | None) -> set[str]:
-    """The classes that are not new: those of the known items if they have labels, else of the space."""
-    named = {label for label in known.labels if label is not None} if known is not None else set()
-    return named or set(space.classes)
-
-
-def _auroc(values: Tensor, labels: Sequence[str | None], known: set[str]) -> Auroc | None:
+def _auroc(values: Tensor, labels: Sequence[str | None], known: Container[str | None]) -> Auroc | None:
     """None without labels of both known and new classes."""
     judged = [place for place, label in enumerate(labels) if label is not None]
     is_new = torch.tensor([labels[place] not in known for place in judged], dtype=torch.bool)
@@ -175,8 +164,3 @@ def _auroc(values: Tensor, labels: Sequence[str | None], known: set[str]) -> Aur
         return None
     mean, low, high = novelty_auroc(values[judged], is_new)
     return Auroc(mean, low, high, int(is_new.sum()), int((~is_new).sum()))
-
-
-def _warning(auroc: Auroc, kind: str) -> str | None:
-    """A sentence if the order is upside down."""
-    return upside_down([Row("novelty", "known, new", "AUROC", kind, *auroc[:3])]) or None

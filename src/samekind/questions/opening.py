@@ -31,7 +31,6 @@ class OpenSpace:
 
     @property
     def name(self) -> str:
-        """The name of the folder."""
         return self.folder.resolve().name
 
     def read(
@@ -82,11 +81,9 @@ class OpenSpace:
             self.space.tree, self.space.levels = tree, None
 
     def validation_items(self) -> Items:
-        """The validation items of its run."""
         return RunFolder(self.folder).sets().validation
 
     def test_items(self) -> Items:
-        """The test items of its run."""
         return next(iter(RunFolder(self.folder).sets().tests().values()))
 
     def trained_on(self, sources: Sequence[str]) -> tuple[str, ...]:

@@ -50,7 +50,6 @@ class Predicted:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What to know before using the answer."""
         return (NO_THRESHOLD,) if self.none is None else ()
 
     def columns(self) -> dict[str, Sequence[Any]]:

@@ -100,9 +100,7 @@ def with_labels(collection: Collection, *, name: str) -> Items:
 
 
 def known_kind(space: MetricSpace, kind: str | None, question: Question = "pairs") -> Kind:
-    """A kind of score that the space has; None is its choice for a question. Any other is an error that names
-    the nearest.
-    """
+    """A kind of score that the space has, None for its choice; another is an error that names the nearest."""
     if kind is None:
         return space.kind_for(question)
     for known in space.kinds:

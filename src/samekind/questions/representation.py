@@ -44,7 +44,6 @@ class Represented:
     correlations: Mapping[str, Mapping[str, tuple[float, float]]]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "points": self.points,
             "power": self.power,

@@ -85,7 +85,6 @@ class Withstood:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         strength = self.measured.strength
         return {
             "data": self.name,

@@ -74,7 +74,6 @@ class Searched:
     how: How
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "kind": self.kind,
             "gallery": self.gallery,
@@ -254,10 +253,7 @@ def _used(shortlist: Shortlist | None, held: int, k: int, searched: int) -> Used
         return None
     measured = k <= shortlist.k and held <= GROWN * shortlist.count
     return UsedShortlist(
-        size,
-        shortlist.k,
-        shortlist.recall if measured else None,
-        shortlist.interval if measured else None,
+        size, shortlist.k, shortlist.recall if measured else None, shortlist.interval if measured else None
     )
 
 

@@ -28,7 +28,6 @@ class Shifted:
     sets: tuple[Shift, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {"home": self.home, "sets": [one.to_json() for one in self.sets]}
 
 

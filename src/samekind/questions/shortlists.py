@@ -93,7 +93,10 @@ def advice(shortlist: Shortlist, index: Index, *, held: int) -> Advice | None:
         case "too few queries":
             return Advice("lower recall", recall=int(1000 * most_promised(shortlist.sample)) / 1000)
         case "too long":
-            return Advice("rebuild", structures=_structures(index), distil=not shortlist.distilled)
+            # Structures whose candidates are better than those of this index, so that a shorter list does.
+            structure = "ivf" if index.built == "pq" else str(index.built)
+            better = {"hnsw": ("flat",), "ivf": ("hnsw", "flat")}.get(structure, ())
+            return Advice("rebuild", structures=better, distil=not shortlist.distilled)
     return None
 
 
@@ -103,9 +106,3 @@ def _is_outgrown(shortlist: Shortlist, held: int) -> bool:
     if why == "small":
         return held > small_up_to(shortlist.k)
     return why in ("too few queries", "too long") and held > GROWN * shortlist.count
-
-
-def _structures(index: Index) -> tuple[str, ...]:
-    """The structures whose candidates are better than those of this index, so that a shorter list does."""
-    structure = "ivf" if index.built == "pq" else str(index.built)
-    return {"hnsw": ("flat",), "ivf": ("hnsw", "flat")}.get(structure, ())

@@ -16,15 +16,15 @@ from samekind.index.contract import Metadata
 KEPT, SIDE = "thumbnail", 96
 
 
-def png_of(item: Tensor, reader: Reader, *, side: int = SIDE) -> bytes | None:
-    """An item as a PNG file of at most so many pixels a side; None where its medium cannot be shown."""
+def png_of(item: Tensor, reader: Reader) -> bytes | None:
+    """An item as a PNG file of at most `SIDE` pixels a side; None where its medium cannot be shown."""
     from PIL import Image
 
     if not reader.medium.shows(item.shape):
         return None
     pixels = (reader.medium.thumbnails(item).clamp(0, 1) * 255).round().to(torch.uint8).movedim(0, -1).numpy()
     picture = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
-    picture.thumbnail((side, side))
+    picture.thumbnail((SIDE, SIDE))
     content = io.BytesIO()
     picture.save(content, format="PNG", optimize=True)
     return content.getvalue()

@@ -1,5 +1,6 @@
 """What does each threshold cost? False accepts and false rejects on held-out pairs, over all thresholds."""
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,15 +11,15 @@ from samekind.data import Items, draw
 from samekind.data.drawing import MOST_ITEMS, at_most
 from samekind.data.groups import groups_apart
 from samekind.decisions import Decision, Kind
-from samekind.errors import DataError
+from samekind.errors import DataError, SamekindError
 from samekind.index import Index
 from samekind.index.mapped import stored_kind
 from samekind.inference import all_trials, fit_decision
 from samekind.inference.trials import Trials
 from samekind.measures import error_rates
-from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded, known_kind
 from samekind.space import MetricSpace
+from samekind.training import RunFolder
 
 #: Thresholds on the curve.
 THRESHOLDS = 400
@@ -59,11 +60,9 @@ class TradeOff:
 
     @property
     def sentence(self) -> str:
-        """What it was measured on, in words."""
         return f"{self.name}: {self.same:,} same, {self.different:,} different"
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             "kind": self.kind,
             "thresholds": self.thresholds,
@@ -74,28 +73,37 @@ class TradeOff:
         }
 
 
-def held_out_items(
-    space: MetricSpace, items: Items, *, most: int = MOST_ITEMS, seed: int = 0, progress: Progress = silent
-) -> HeldOut:
+def held_out_items(space: MetricSpace, items: Items) -> HeldOut:
     """Items that were not trained on, or some of them, embedded."""
-    items = draw(items, most=most, seed=seed)
+    items = draw(items, most=MOST_ITEMS)
     apart = groups_apart(items)
-    z = embedded(space, items.inputs, title="held-out items", progress=progress)
+    z = embedded(space, items.inputs)
     return HeldOut(z, items.labels, apart.groups, apart.named(items.name))
 
 
-def held_out_gallery(index: Index, *, most: int = MOST_ITEMS, seed: int = 0) -> HeldOut:
+def held_out_gallery(index: Index) -> HeldOut:
     """The labelled items of a gallery, or some of them. Raises DataError without any."""
     ids = list(index)
     labels = [metadata.get("label") for metadata in index.metadata(ids)]
     labelled = [place for place, label in enumerate(labels) if label is not None]
     if not labelled or stored_kind(index) is not None:
         raise DataError("the gallery has no labelled items to measure thresholds on")
-    chosen = [labelled[place] for place in at_most(len(labelled), most, seed=seed).tolist()]
+    chosen = [labelled[place] for place in at_most(len(labelled), MOST_ITEMS).tolist()]
     names = {name: place for place, name in enumerate(sorted({str(labels[place]) for place in chosen}))}
     numbers = torch.tensor([names[str(labels[place])] for place in chosen])
     z = index.vectors([ids[place] for place in chosen]).clone()
     return HeldOut(z, numbers, None, f"{len(chosen):,} items of the gallery")
+
+
+def held_out_of(space: MetricSpace, run: RunFolder, gallery: Index | None) -> HeldOut | None:
+    """The validation items of a run, if its data are there, or else those of a labelled gallery, if any."""
+    if run.finished:
+        with suppress(SamekindError):  # the data may be gone
+            return held_out_items(space, run.sets().validation)
+    if gallery is not None:
+        with suppress(DataError):
+            return held_out_gallery(gallery)
+    return None
 
 
 def tradeoff(space: MetricSpace, held_out: HeldOut, *, kind: str | None = None) -> TradeOff:

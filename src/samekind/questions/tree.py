@@ -47,7 +47,6 @@ class Inferred:
     mistakes: dict[str, float]
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         agreement = None
         if self.agreement is not None:
             splits = self.agreement.splits

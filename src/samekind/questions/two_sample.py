@@ -54,11 +54,9 @@ class Tested:
 
     @property
     def different(self) -> bool:
-        """Whether the test tells the two apart."""
         return self.result.p_value < LEVEL
 
     def to_json(self) -> dict[str, Any]:
-        """The answer as plain values."""
         return {
             **{name: side._asdict() for name, side in zip("AB", self.sides, strict=True)},
             "kind": self.settings.kind,

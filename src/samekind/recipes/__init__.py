@@ -6,11 +6,10 @@ for data alone, and saves the space, ready for use. `suited` adapts a run to few
 does. `leave_one_out` trains a run once for every domain, which it is then tested on.
 """
 
-from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from samekind.recipes.defended import DEFENDED
-from samekind.recipes.encoder import Subject
+from samekind.recipes.encoder import Recipes
 from samekind.recipes.few_items import suited
 from samekind.recipes.few_shot import FEW_SHOT, few_shot
 from samekind.recipes.fitting import fit
@@ -25,10 +24,9 @@ from samekind.recipes.speakers import SPEAKERS, speakers
 from samekind.recipes.triplet import triplet
 from samekind.recipes.unseen import UNSEEN, unseen
 from samekind.recipes.verification import verification
-from samekind.training import Run
 
 #: The systems: names, and functions from items, or the shape of one, to a run.
-RECIPES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
+RECIPES: Recipes = MappingProxyType(
     {
         "house": house,
         "prototypical": prototypical,

@@ -26,8 +26,7 @@ def side_of_crop(shape: tuple[int, ...]) -> int | None:
 def looking_at_the_middle(encoder: Part, side: int) -> Part:
     """The encoder, shown the middle of pictures alone; as it is if it takes pictures of one size."""
     return Part(
-        "Views",
-        {"encoder": {"name": encoder.name, **encoder.arguments}, "mirror": False, "middle": side},
+        "Views", {"encoder": {"name": encoder.name, **encoder.arguments}, "mirror": False, "middle": side}
     )
 
 

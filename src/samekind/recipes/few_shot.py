@@ -8,26 +8,23 @@ the nearest example in place of the mean (its appendix D).
 import math
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Any, Literal
 
 import torch
 
 from samekind.data import Items
 from samekind.errors import SettingError, nearest
-from samekind.recipes.encoder import Subject, encoder_for, shape_and_medium, standardise_for
+from samekind.recipes.encoder import Recipes, Subject, encoder_for, shape_and_medium, standardise_for
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Term
 
 Classifier = Literal["softmax", "dr"]
 By = Literal["proto", "nearest"]
 
 #: The similarity of each classifier: softmax(-d²), and d to the power of -exp(2), a learned exponent.
-CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any]]] = MappingProxyType(
-    {
-        "softmax": ("SquaredEuclidean", {}),
-        "dr": ("LogDistance", {"scale": {"name": "LearnedScale", "initial": math.exp(2.0)}}),
-    }
-)
+CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "softmax": ("SquaredEuclidean", {}),
+    "dr": ("LogDistance", {"scale": {"name": "LearnedScale", "initial": math.exp(2.0)}}),
+}
 #: Pixels a side from which on the encoder is the Conv4 of few-shot learning.
 SMALLEST = 16
 #: How colour pictures are changed.
@@ -113,4 +110,4 @@ def _named() -> dict[str, Callable[[Subject], Run]]:
 
 
 #: Both classifiers with either way to make a class, by the name of the recipe.
-FEW_SHOT: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(_named())
+FEW_SHOT: Recipes = _named()

@@ -166,7 +166,7 @@ def _augmentations(items: Subject) -> tuple[Part, ...]:
     shape, medium = shape_and_medium(items)
     if not _are_pictures(items):
         return tuple(Part(*suited) for suited in medium.augmentations(shape))
-    if shape_and_medium(items)[0][0] == 3:
+    if shape[0] == 3:
         return Part("RandomResizedCrop", {"scale": [0.16, 1.0]}), Part("Flip")
     return (Part("Affine", SLIGHTLY),)
 

@@ -92,6 +92,7 @@ def climb(
         start = rungs.untrained()
         vectors = start.features.train.inputs
         assert isinstance(vectors, Tensor)
+        usual = SECONDS if launch(device, run.precision).device.type == "cpu" else math.inf
         return _Climb(
             sets=sets,
             place=place,
@@ -100,19 +101,12 @@ def climb(
             folds=class_folds(sets.train, seed=run.seed, features=vectors),
             validate=validate,
             point=point,
-            limit=_limit(minutes, launch(device, run.precision).device.type),
+            limit=usual if minutes is None else 60 * minutes,
             watcher=watcher,
             tell=tell,
             after_rung=after_rung,
             began=began,
         ).climb()
-
-
-def _limit(minutes: float | None, device: str) -> float:
-    """The seconds for everything."""
-    if minutes is not None:
-        return 60 * minutes
-    return SECONDS if device == "cpu" else math.inf
 
 
 class _Once:
@@ -139,7 +133,7 @@ class _Climb:
     folds: Folds
     validate: Validate
     point: str
-    limit: float
+    limit: float  # seconds for everything
     watcher: Watcher | None
     tell: Tell | None
     after_rung: AfterRung | None
@@ -175,13 +169,7 @@ class _Climb:
         return space
 
     def _step(
-        self,
-        name: str,
-        fit: Fit,
-        *,
-        folds: int | None = None,
-        since: float | None = None,
-        not_kept: str = "",
+        self, name: str, fit: Fit, *, folds: int | None = None, since: float | None = None, not_kept: str = ""
     ) -> MetricSpace | None:
         """Measure a rung on the first ``folds`` folds. Returns its space, fitted to all items and saved, if
         it is better than the kept one; with a reason why it is ``not_kept`` it is measured alone.
@@ -331,8 +319,4 @@ class _Climb:
 def _line(rung: Rung, *, folds: int, of: int, not_kept: str) -> str:
     where = "" if folds == of else f", on {folds} of {of} folds"
     verdict = f"; {not_kept}" if not_kept else ""
-    named = "" if rung.accuracy is None else f", accuracy {rung.accuracy:.1%}"
-    return (
-        f"{rung.name}: Recall@1 {rung.recall:.1%} ({rung.neighbours}), EER {rung.equal_error:.1%} "
-        f"({rung.pairs}){named}, {rung.seconds:.0f} s{where}{verdict}"
-    )
+    return f"{rung.sentence}{where}{verdict}"

@@ -71,13 +71,7 @@ def leave_one_out(
         place = Path(folder) / str(domain)
         sets = _as_begun(items, sets, place)
         space = fit(
-            run,
-            sets,
-            folder=place,
-            device=device,
-            point=point,
-            watcher=watcher,
-            encoder=deepcopy(encoder),
+            run, sets, folder=place, device=device, point=point, watcher=watcher, encoder=deepcopy(encoder)
         )
         name = items.domain_names[domain] if items.domain_names else str(domain)
         measured = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)

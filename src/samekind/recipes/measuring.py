@@ -78,9 +78,7 @@ class Measured(NamedTuple):
         return equal_error_rate(self.trials[kind].scores, self.trials[kind].same).rate
 
     def balances(self, measured_on: str) -> dict[str, Balance]:
-        """What balances classes that are enrolled beside known ones, by each kind of score; empty if no
-        class was enrolled.
-        """
+        """What balances enrolled classes beside known ones, by kind of score; empty if none was enrolled."""
         return balances_of(
             {kind: balanced([tasks[kind] for tasks in self.enrolled]) for kind in self.hits}
             if self.enrolled
@@ -166,8 +164,8 @@ def measure_enrolled(
 def measure_familiar(
     space: MetricSpace, known: Items, items: Items, new: Items, *, seed: int = 0
 ) -> Familiarity | None:
-    """The scores of the best of the ``known`` classes for ``items`` of them and for ``new`` items, which are
-    of none; inputs are embeddings. None without items of known classes.
+    """The best score of the ``known`` classes, for ``items`` of these classes and for ``new`` items of other
+    classes. Inputs are embeddings. None without items of known classes.
     """
     named = items.take(torch.isin(items.labels.cpu(), known.labels.cpu()).nonzero().flatten())
     if not len(named):
@@ -246,9 +244,7 @@ def _joined_names(parts: Sequence[Named]) -> Named | None:
 
 
 def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, seed: int = 0) -> Rung:
-    """The entry of the ladder. Intervals are over classes; over queries, and for the recall alone, where
-    classes are too few.
-    """
+    """The entry of the ladder. Intervals are over classes; of too few, over queries for the recall alone."""
     neighbours, pairs = measured.neighbours, measured.pairs
     units = measured.units if by_class else None
     recall = bootstrap_mean(measured.hits[neighbours], units=units, seed=seed)
@@ -270,13 +266,7 @@ def rung_of(name: str, measured: Measured, *, seconds: float, by_class: bool, se
 
 
 def is_better(
-    new: Measured,
-    old: Measured,
-    *,
-    by_class: bool,
-    few: bool = False,
-    certainly: bool = True,
-    seed: int = 0,
+    new: Measured, old: Measured, *, by_class: bool, few: bool = False, certainly: bool = True, seed: int = 0
 ) -> bool:
     """Whether one is better than the other by more than chance, see above; ``few`` for few classes. With
     fewer than three the errors of pairs do not count. Not ``certainly``: it is enough to be as good or better

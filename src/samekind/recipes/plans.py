@@ -84,9 +84,7 @@ class Plan:
         return recipes.suited(run, subject, items=items, given=given, own=own)
 
     def _given(self) -> set[str]:
-        """The settings that the file, the options or --set give, by their first name; those of the space by
-        the name of its part.
-        """
+        """The settings that file, options or --set give, by their first name; of the space by its part."""
         named = {change.partition("=")[0].strip() for change in self.changes}
         for name, value in self.training.items():
             named |= {f"{name}.{key}" for key in value} if isinstance(value, Mapping) else {name}

@@ -7,37 +7,33 @@ Barz and Denzler, "Hierarchy-based Image Embeddings for Semantic Image Retrieval
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
+from itertools import product
 from typing import Any, Literal
 
 from samekind.errors import SettingError, nearest
-from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
+from samekind.recipes.encoder import Recipes, Subject, pretrained_or_own, shape_and_medium, standardise_for
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Term
 
 Classifier = Literal["softmax", "norm-face", "proxy-dr", "corr", "euclidean", "poincare"]
 Placing = Literal["learned", "ema", "mds", "tree"]
 
 #: Each classifier's similarity, and the form of score that its dynamic scale reads; None: it has no scale.
-CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any], str | None]] = MappingProxyType(
-    {
-        "softmax": ("Dot", {}, None),
-        "norm-face": ("Cosine", {}, "cosine"),
-        "proxy-dr": ("LogDistance", {"normalise": True}, "log-distance"),
-        "corr": ("Cosine", {}, None),
-        "euclidean": ("SquaredEuclidean", {}, None),
-        "poincare": ("Poincare", {}, None),
-    }
-)
+CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any], str | None]] = {
+    "softmax": ("Dot", {}, None),
+    "norm-face": ("Cosine", {}, "cosine"),
+    "proxy-dr": ("LogDistance", {"normalise": True}, "log-distance"),
+    "corr": ("Cosine", {}, None),
+    "euclidean": ("SquaredEuclidean", {}, None),
+    "poincare": ("Poincare", {}, None),
+}
 #: The prototypes of each way to place them. The rate of the moving average is that of the authors' code; the
 #: text has a tenth of it.
-PLACINGS: Mapping[str, Part] = MappingProxyType(
-    {
-        "learned": Part("LearnedProxies"),
-        "ema": Part("EMAProxies", {"rate": 0.01}),
-        "mds": Part("FixedProxies", {"layout": "mds"}),
-        "tree": Part("FixedProxies", {"layout": "mds", "orientation": "means"}),
-    }
-)
+PLACINGS: Mapping[str, Part] = {
+    "learned": Part("LearnedProxies"),
+    "ema": Part("EMAProxies", {"rate": 0.01}),
+    "mds": Part("FixedProxies", {"layout": "mds"}),
+    "tree": Part("FixedProxies", {"layout": "mds", "orientation": "means"}),
+}
 #: The scale where it is not dynamic.
 SCALE = 10.0
 #: Numbers of an embedding, where no pretrained network has its own.
@@ -91,7 +87,7 @@ def proxies(
     return Run(
         recipe=recipe_name(classifier, placing, dynamic=dynamic),
         space=Parts(
-            encoder=encoder or _encoder(items),
+            encoder=encoder or pretrained_or_own(items, dimension=DIMENSION),
             similarity=Part(name, dict(arguments)),
             prototypes=PLACINGS[placing],
             standardise=standardise_for(items),
@@ -132,24 +128,12 @@ def _check(classifier: str, placing: str, dynamic: bool) -> None:
         )
 
 
-def _encoder(items: Subject) -> Part:
-    if pretrained_suits(items):
-        return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen"})
-    return encoder_for(items, dimension=DIMENSION)
-
-
 def _named() -> dict[str, Callable[[Subject], Run]]:
     """The grid of the paper: 13 systems and softmax."""
-    options: list[tuple[Classifier, Placing, bool]] = [("softmax", "learned", False)]
     classifiers: tuple[Classifier, ...] = ("norm-face", "proxy-dr")
     placings: tuple[Placing, ...] = ("learned", "ema", "mds")
-    options += [
-        (classifier, placing, dynamic)
-        for classifier in classifiers
-        for placing in placings
-        for dynamic in (False, True)
-    ]
-    options.append(("corr", "mds", False))
+    options: list[tuple[Classifier, Placing, bool]] = [("softmax", "learned", False)]
+    options += [*product(classifiers, placings, (False, True)), ("corr", "mds", False)]
     return {
         recipe_name(classifier, placing, dynamic=dynamic): partial(
             proxies, classifier=classifier, placing=placing, dynamic=dynamic
@@ -160,17 +144,13 @@ def _named() -> dict[str, Callable[[Subject], Run]]:
 
 #: The paper's classifiers with every option they have, by the name of the recipe; the same with proxies that
 #: are turned towards the classes; and classifiers in other spaces than the sphere.
-PROXIES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(_named())
-BY_TREE: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {
-        "norm-face-tree": partial(proxies, classifier="norm-face", placing="tree"),
-        "proxy-dr-tree": partial(proxies, classifier="proxy-dr", placing="tree"),
-        "corr-tree": partial(proxies, classifier="corr", placing="tree"),
-    }
-)
-OTHER_SPACES: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {
-        "euclidean": partial(proxies, classifier="euclidean"),
-        "poincare": partial(proxies, classifier="poincare"),
-    }
-)
+PROXIES: Recipes = _named()
+BY_TREE: Recipes = {
+    "norm-face-tree": partial(proxies, classifier="norm-face", placing="tree"),
+    "proxy-dr-tree": partial(proxies, classifier="proxy-dr", placing="tree"),
+    "corr-tree": partial(proxies, classifier="corr", placing="tree"),
+}
+OTHER_SPACES: Recipes = {
+    "euclidean": partial(proxies, classifier="euclidean"),
+    "poincare": partial(proxies, classifier="poincare"),
+}

@@ -22,20 +22,12 @@ class _Guard:
 
     def __init__(self, watcher: Watcher) -> None:
         self.watcher = watcher
-
-    def begin(self, *, steps: int, done: int) -> None:
-        self.watcher.begin(steps=steps, done=done)
-
-    def step(self, *, loss: float, items_per_second: float) -> None:
-        self.watcher.step(loss=loss, items_per_second=items_per_second)
+        self.begin, self.step, self.end = watcher.begin, watcher.step, watcher.end
 
     def epoch(self, entry: dict[str, Any]) -> None:
         self.watcher.epoch(entry)
         if entry.get("collapsed"):
             raise CollapsedError(entry["trouble"])
-
-    def end(self) -> None:
-        self.watcher.end()
 
 
 def train_recovering(

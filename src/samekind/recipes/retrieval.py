@@ -6,15 +6,16 @@ trained them for retrieval.
 verification problem: learning the right distance", ICML 2020, on birds, cars and products.
 """
 
-from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Literal
 
 from samekind.errors import SettingError, nearest
 from samekind.recipes.cropped import looking_at_the_middle, side_of_crop, takes_any_size
-from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
-from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
+from samekind.recipes.encoder import Recipes, Subject, pretrained_or_own, shape_and_medium
+from samekind.recipes.prototypical import prototypical
+from samekind.recipes.verification import verification
+from samekind.training import Batches, Optimiser, Part, Run, Schedule
 
 System = Literal["prototypical-retrieval", "verification-retrieval"]
 SYSTEMS: tuple[System, ...] = ("prototypical-retrieval", "verification-retrieval")
@@ -45,8 +46,10 @@ def retrieval(items: Subject, *, system: System = "prototypical-retrieval") -> R
     if system not in SYSTEMS:
         raise SettingError(f'there is no system "{system}" here; {nearest(system, SYSTEMS)}')
     shape, _ = shape_and_medium(items)
-    make = _prototypical if system == "prototypical-retrieval" else _verification
-    encoder = _encoder(items, dimension=None if system == "prototypical-retrieval" else 128)
+    if system == "prototypical-retrieval":
+        make, encoder = _prototypical, pretrained_or_own(items, dimension=64, colours=True)
+    else:
+        make, encoder = _verification, pretrained_or_own(items, dimension=128, projected=128, colours=True)
     side = side_of_crop(shape) if takes_any_size(encoder) else None
     if side is not None:
         encoder = looking_at_the_middle(encoder, side)
@@ -60,26 +63,17 @@ def _prototypical(items: Subject, encoder: Part, side: int | None) -> Run:
         Part("Flip"),
         Part("AdditiveNoise"),
     )
-    smoothing = {"smoothing": 0.2}
-    return Run(
+    other = prototypical(items)
+    pair = replace(other.terms["pair"], arguments={"smoothing": 0.2})
+    return replace(
+        other,
         recipe="prototypical-retrieval",
-        space=Parts(
-            encoder=encoder,
-            similarity=Part("PairsNetwork", {"hidden": 512, "depth": 1, "dropout": 0.25}),
-            prototypes=Part("RunningAverages", {"momentum": 0.9}),
-            auxiliary=Head(Part("Dot"), bias=True),
-            standardise=standardise_for(items),
-        ),
-        terms={
-            "class": Term("softmax", against="prototypes", arguments=smoothing),
-            "pair": Term("pair_likelihood", against="batch", arguments=smoothing),
-            "auxiliary": Term("softmax", against="auxiliary", arguments=smoothing),
-        },
+        space=replace(other.space, encoder=encoder),
+        terms={**other.terms, "pair": pair},
         batches=Batches("Tuples", {"tuples": 64, "size": 5}),
         optimiser=Optimiser("Adam", rate=1e-4, weight_decay=1e-4),
         schedule=Schedule("multi-step", factor=0.1, milestones=(20, 50, 120)),
         epochs=EPOCHS,
-        clip=10.0,
         watch="recall@1",
         augment=changes if side is not None else (),
         validate=("retrieval",),
@@ -94,21 +88,14 @@ def _verification(items: Subject, encoder: Part, side: int | None) -> Run:
         Part("Perspective", {"probability": 0.1}),
         Part("Greyscale", {"probability": 0.1}),
     )
-    return Run(
+    other = verification(items)
+    similarity = Part("PairsNetwork", {"hidden": 256, "depth": 5, "dropout": 0.1})
+    auxiliary = replace(other.terms["auxiliary"], arguments={"margin": 0.4, "smoothing": 0.1})
+    return replace(
+        other,
         recipe="verification-retrieval",
-        space=Parts(
-            encoder=encoder,
-            similarity=Part("PairsNetwork", {"hidden": 256, "depth": 5, "dropout": 0.1}),
-            prototypes=Part("SupportMeans"),
-            auxiliary=Head(Part("Cosine", {"scale": {"name": "FixedScale", "value": 30.0}})),
-            standardise=standardise_for(items),
-        ),
-        terms={
-            "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": 0.1, "total": "mean"}),
-            "auxiliary": Term(
-                "additive_margin", against="auxiliary", arguments={"margin": 0.4, "smoothing": 0.1}
-            ),
-        },
+        space=replace(other.space, encoder=encoder, similarity=similarity),
+        terms={**other.terms, "auxiliary": auxiliary},
         batches=Batches("Tuples", {"tuples": 24, "size": 5}),
         optimiser=Optimiser("SGD", rate=1.0, momentum=0.95, nesterov=True, weight_decay=1e-3),
         schedule=Schedule("inverse-square-root", warmup=2000),
@@ -120,14 +107,5 @@ def _verification(items: Subject, encoder: Part, side: int | None) -> Run:
     )
 
 
-def _encoder(items: Subject, *, dimension: int | None) -> Part:
-    if pretrained_suits(items) and shape_and_medium(items)[0][0] == 3:
-        given = {} if dimension is None else {"dimension": dimension}
-        return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", **given})
-    return encoder_for(items, dimension=dimension or 64)
-
-
 #: Both systems by the name of the recipe.
-RETRIEVAL: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {system: partial(retrieval, system=system) for system in SYSTEMS}
-)
+RETRIEVAL: Recipes = {system: partial(retrieval, system=system) for system in SYSTEMS}

@@ -20,16 +20,9 @@ from samekind.inference import compress, embed, feature_items, fit_similarities,
 from samekind.inference.fitting import Choice, Fold
 from samekind.parts import make
 from samekind.prototypes import Prototypes
+from samekind.recipes import measuring
 from samekind.recipes.folds import Fold as Cut
 from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
-from samekind.recipes.measuring import (
-    MEASURED_ITEMS,
-    Measured,
-    measure,
-    measure_enrolled,
-    measure_familiar,
-    measure_names,
-)
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -61,7 +54,7 @@ class Fitted(NamedTuple):
         items = self.features.train.take(rows)
         return replace(items, inputs=embed(self.space, items.inputs), reader=None)
 
-    def measured(self, fold: Cut, *, seed: int) -> Measured:
+    def measured(self, fold: Cut, *, seed: int) -> measuring.Measured:
         """What the space gives on the items that a fold holds out; how it names validation items of the
         fold's other classes, alone and with held-out classes enrolled beside them; and whether it knows that
         held-out classes are none of them.
@@ -69,17 +62,19 @@ class Fitted(NamedTuple):
         known, new = self.embedded(fold.fitted), self.embedded(fold.held_out)
         items = self.features.validation
         items = replace(items, inputs=embed(self.space, items.inputs), reader=None)
-        tasks = measure_enrolled(self.space, known, items, new, seed=seed)
-        familiar = measure_familiar(self.space, known, items, new, seed=seed)
+        tasks = measuring.measure_enrolled(self.space, known, items, new, seed=seed)
+        familiar = measuring.measure_familiar(self.space, known, items, new, seed=seed)
         return self.pairs(fold.held_out, seed=seed)._replace(
-            named=measure_names(self.space, known, items),
+            named=measuring.measure_names(self.space, known, items),
             enrolled=[tasks] if tasks else (),
             familiar=[familiar] if familiar is not None else (),
         )
 
-    def pairs(self, rows: Tensor, *, seed: int) -> Measured:
+    def pairs(self, rows: Tensor, *, seed: int) -> measuring.Measured:
         """What the space gives on the training items of some rows, at most so many of them."""
-        return measure(self.space, draw(self.embedded(rows), most=MEASURED_ITEMS, seed=seed))
+        return measuring.measure(
+            self.space, draw(self.embedded(rows), most=measuring.MEASURED_ITEMS, seed=seed)
+        )
 
     def whole(self, items: Items) -> MetricSpace:
         """The space of the items themselves, on the CPU."""

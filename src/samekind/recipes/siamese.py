@@ -4,7 +4,7 @@ Kim, "On the Significance of Distance in Machine Learning", 2023, paper I: plank
 511,700 pictures each.
 """
 
-from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
+from samekind.recipes.encoder import Subject, pretrained_or_own, shape_and_medium, standardise_for
 from samekind.training import Batches, Later, Optimiser, Part, Parts, Run, Schedule, Term
 
 #: An epoch, which the paper calls an iteration: 100,000 triplets.
@@ -30,11 +30,10 @@ def siamese(items: Subject) -> Run:
     """
     shape, medium = shape_and_medium(items)
     pictures = medium.units(shape) == "channels" and not medium.standardise
-    pretrained = Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen"})
     return Run(
         recipe="siamese",
         space=Parts(
-            encoder=pretrained if pretrained_suits(items) else encoder_for(items, dimension=128),
+            encoder=pretrained_or_own(items, dimension=128),
             similarity=Part("SquaredEuclidean", {"normalise": True}),
             prototypes=Part("SupportMeans"),
             standardise=standardise_for(items),

@@ -5,14 +5,12 @@ distance", ICML 2020, and "speaker-alone" its ablation without the auxiliary los
 Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021.
 """
 
-from collections.abc import Callable, Mapping
 from functools import partial
-from types import MappingProxyType
 from typing import Literal
 
 from samekind.data import SOUNDS
 from samekind.errors import SettingError, nearest
-from samekind.recipes.encoder import Subject, encoder_for, shape_and_medium, standardise_for
+from samekind.recipes.encoder import Recipes, Subject, encoder_for, shape_and_medium, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
 
 System = Literal["speaker", "speaker-alone", "speaker-prototypical"]
@@ -54,13 +52,16 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
             "additive_margin", against="auxiliary", arguments={"margin": MARGIN, "smoothing": smoothing}
         ),
     }
+    layers = {"hidden": 256, "depth": 4, "dropout": 0.1}
+    if prototypical:
+        layers = {"hidden": 512, "depth": 1, "dropout": 0.25}
     left_out = {"speaker": {"class"}, "speaker-alone": {"class", "auxiliary"}}.get(system, set())
     changes = (Part("FeatureMasking"), Part("TimeReversal"), CHUNK) if prototypical else (CHUNK,)
     return Run(
         recipe=system,
         space=Parts(
             encoder=_encoder(items, dimension=OUTPUT if prototypical else INNER),
-            similarity=_pairs_network(prototypical),
+            similarity=Part("PairsNetwork", layers),
             prototypes=Part("RunningAverages", {"momentum": 0.9}) if prototypical else Part("SupportMeans"),
             auxiliary=None if system == "speaker-alone" else _head(prototypical),
             standardise=standardise_for(items),
@@ -84,12 +85,6 @@ def _encoder(items: Subject, *, dimension: int) -> Part:
     return Part(encoder.name, {**encoder.arguments, "encoder": {**inside, "variant": "authors"}})
 
 
-def _pairs_network(prototypical: bool) -> Part:
-    if prototypical:
-        return Part("PairsNetwork", {"hidden": 512, "depth": 1, "dropout": 0.25})
-    return Part("PairsNetwork", {"hidden": 256, "depth": 4, "dropout": 0.1})
-
-
 def _head(prototypical: bool) -> Head:
     """The margin softmax: on the embedding itself, or behind two more layers."""
     later = None if prototypical else Part("MLP", {"hidden": [INNER], "dimension": OUTPUT})
@@ -97,6 +92,4 @@ def _head(prototypical: bool) -> Head:
 
 
 #: The systems by the name of the recipe.
-SPEAKERS: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {system: partial(speakers, system=system) for system in SYSTEMS}
-)
+SPEAKERS: Recipes = {system: partial(speakers, system=system) for system in SYSTEMS}

@@ -11,13 +11,12 @@ and Deng, "Energy Confused Adversarial Metric Learning for Zero-Shot Image Retri
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from samekind import encoders
 from samekind.errors import SettingError, nearest
 from samekind.recipes.cropped import looking_at_the_middle, side_of_crop, takes_any_size
-from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
+from samekind.recipes.encoder import Recipes, Subject, pretrained_or_own, shape_and_medium, standardise_for
 from samekind.training import Adversary, Batches, Optimiser, Part, Parts, Penalty, Run, Term
 
 Loss = Literal["triplet", "angular", "proxy-nca"]
@@ -26,9 +25,7 @@ Extension = Literal["base", "energy", "soft-adv", "adapt-adv"]
 #: The weight of the energy confusion, which the paper leaves open: small beside the loss.
 ENERGY = 0.1
 #: The method of the adversary of each extension that has one.
-ADVERSARIES: Mapping[str, Literal["soft", "adaptive"]] = MappingProxyType(
-    {"soft-adv": "soft", "adapt-adv": "adaptive"}
-)
+ADVERSARIES: Mapping[str, Literal["soft", "adaptive"]] = {"soft-adv": "soft", "adapt-adv": "adaptive"}
 
 
 class Objective(NamedTuple):
@@ -75,7 +72,7 @@ def unseen(
     - ``select_on``: validation items; the paper's code seems to choose by the recall of its test classes.
     """
     objective, adversary = _objective(loss, n_pair), _adversary(extension)
-    encoder = encoder or _encoder(items, dimension=dimension)
+    encoder = encoder or pretrained_or_own(items, dimension=dimension, projected=dimension, colours=True)
     if attention is None:
         attention = adversary is not None and _has_maps(encoder)
     if attention:
@@ -166,9 +163,11 @@ def _proxy_nca() -> Objective:
     )
 
 
-OBJECTIVES: Mapping[Loss, Callable[[], Objective]] = MappingProxyType(
-    {"triplet": _triplet, "angular": _angular, "proxy-nca": _proxy_nca}
-)
+OBJECTIVES: Mapping[Loss, Callable[[], Objective]] = {
+    "triplet": _triplet,
+    "angular": _angular,
+    "proxy-nca": _proxy_nca,
+}
 
 EXTENSIONS: tuple[Extension, ...] = ("base", "energy", "soft-adv", "adapt-adv")
 
@@ -184,12 +183,6 @@ def _penalties(extension: str) -> dict[str, Penalty]:
     if extension != "energy":
         return {}
     return {"energy": Penalty("energy_confusion", weight=ENERGY, settings={"normalise": True})}
-
-
-def _encoder(items: Subject, *, dimension: int) -> Part:
-    if pretrained_suits(items) and shape_and_medium(items)[0][0] == 3:
-        return Part("EfficientNetLite", {"variant": 0, "batch_norm": "frozen", "dimension": dimension})
-    return encoder_for(items, dimension=dimension)
 
 
 def _has_maps(encoder: Part) -> bool:
@@ -222,10 +215,8 @@ def _rates(loss: Loss, encoder: Part) -> dict[str, float]:
 
 
 #: Every loss with every extension, by the name of the recipe.
-UNSEEN: Mapping[str, Callable[[Subject], Run]] = MappingProxyType(
-    {
-        recipe_name(loss, extension): partial(unseen, loss=loss, extension=extension)
-        for loss in OBJECTIVES
-        for extension in EXTENSIONS
-    }
-)
+UNSEEN: Recipes = {
+    recipe_name(loss, extension): partial(unseen, loss=loss, extension=extension)
+    for loss in OBJECTIVES
+    for extension in EXTENSIONS
+}

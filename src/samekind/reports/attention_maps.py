@@ -2,18 +2,15 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch.nn.functional as F
 from torch import Tensor
 
 from samekind.data import medium_of
-from samekind.reports.style import INK, MUTED, SIZE, SMALL, new_figure, plain, write
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, new_figure, plain, write
+from samekind.reports.style import INK, MUTED, SIZE, SMALL
 
 #: Inches: the longer side of a picture, what lies over it, under it and beside it, and the bar below it.
 SIDE, ABOVE, BELOW, BESIDE, BAR = 2.3, 0.46, 0.44, 0.22, 0.08
@@ -32,7 +29,7 @@ class Overlay(NamedTuple):
     values: Tensor
 
 
-def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "the picture") -> "Figure":
+def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "the picture") -> Figure:
     """A panel with the picture, and one for each map over the picture in grey.
 
     ``image`` is (1 or 3, height, width), bytes or floats in [0, 1]; other floats are rescaled. A map of any
@@ -40,7 +37,12 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     its most value written under it; a constant map is dark. A map with NaN, infinite or negative values is a
     ``ValueError``.
     """
-    _check(overlays)
+    for overlay in overlays:
+        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
+            raise ValueError(
+                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
+                f"{tuple(overlay.values.shape)}"
+            )
     picture = _displayable(image)
     height, width = picture.shape[:2]
     across, down = SIDE * width / max(height, width), SIDE * height / max(height, width)
@@ -51,7 +53,7 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     figure = new_figure(*size)
     figure.set_layout_engine("none")  # every panel has its place
 
-    def panel(place: int, *, below: float = 0.0, tall: float = down) -> "Axes":
+    def panel(place: int, *, below: float = 0.0, tall: float = down) -> Axes:
         """Axes in the place with this number, ``tall`` and ``below`` the picture in inches."""
         row, column = divmod(place, columns)
         left, bottom = BESIDE + step * column, size[1] - drop * row - ABOVE - down - below
@@ -79,16 +81,7 @@ def enlarged(values: Tensor, size: tuple[int, int]) -> Tensor:
     return F.interpolate(values[None, None], size, mode="bilinear", align_corners=False)[0, 0]
 
 
-def _check(overlays: Sequence[Overlay]) -> None:
-    for overlay in overlays:
-        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
-            raise ValueError(
-                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
-                f"{tuple(overlay.values.shape)}"
-            )
-
-
-def _draw(axes: "Axes", bar: "Axes", picture: np.ndarray, values: Tensor) -> None:
+def _draw(axes: Axes, bar: Axes, picture: np.ndarray, values: Tensor) -> None:
     """The map over the picture in grey, and its scale below."""
     from matplotlib import colormaps
 
@@ -107,7 +100,7 @@ def _draw(axes: "Axes", bar: "Axes", picture: np.ndarray, values: Tensor) -> Non
         write(bar, (x, -0.6), f"{value:.3g}", colour=MUTED, size=SMALL - 1, across=side, up="top")
 
 
-def _name(axes: "Axes", title: str, note: str) -> None:
+def _name(axes: Axes, title: str, note: str) -> None:
     axes.set_title(plain(title), fontsize=SIZE, color=INK, pad=15, loc="left")
     axes.annotate(
         plain(note), (0, 1), (0, 4), "axes fraction", textcoords="offset points", color=MUTED, size=SMALL - 1

@@ -1,14 +1,10 @@
 """Is it a metric? Histograms of the breaches of the three axioms."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from samekind.measures import MetricAxioms
-from samekind.reports.style import BLUE, FULL, dress, new_figure, write
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Figure, dress, new_figure, write
+from samekind.reports.style import BLUE, FULL
 
 #: Where the columns start: half a case.
 LEAST = 0.5
@@ -19,7 +15,7 @@ TITLES = {
 }
 
 
-def axiom_histograms(axioms: MetricAxioms) -> "Figure":
+def axiom_histograms(axioms: MetricAxioms) -> Figure:
     """How many self-distances, asymmetries and triangle breaches there are of each size, with mean and most.
 
     For a metric all three are a single column at 0, so 0 is shown even where nothing comes near it. The

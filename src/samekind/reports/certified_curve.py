@@ -1,19 +1,16 @@
 """Certified accuracy: what is sure to remain right as items may be moved further."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from samekind.evaluation.smoothing import Certified
+from samekind.reports.panels import Figure
 from samekind.reports.robustness_curves import Line, robustness_curves
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Points of a curve.
 POINTS = 24
 
 
-def certified_curve(answers: Mapping[str, Certified]) -> "Figure":
+def certified_curve(answers: Mapping[str, Certified]) -> Figure:
     """One named line each over the radius, to the largest that any item has, with 95 % intervals as a band.
     No answer at all is a ``ValueError``.
     """

@@ -1,11 +1,10 @@
 """The section of a report about single classes: in which place of the tree they sit, and which are missed."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 
 from samekind.evaluation import ClassRecall, Misplaced, class_recalls, misplaced
 from samekind.reports.measured import Measured, System
-from samekind.reports.page import Section
+from samekind.reports.page import Section, table
 
 #: The classes that a table names, at most.
 SHOWN = 12
@@ -21,7 +20,9 @@ def class_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -
     measured = sets["seen"]
     recalls = class_recalls(system.space, measured.items, measured.embeddings[name])
     wrong = misplaced(system.space)
-    if system.space.tree is None and not _worth_listing(recalls):
+    sizes = [row.items for row in recalls]
+    is_unequal = bool(sizes) and max(sizes) >= UNEQUAL * min(sizes)
+    if system.space.tree is None and len(sizes) < MANY and not is_unequal:
         recalls = []
     missed = [row for row in recalls if row.recall < 1]
     if not wrong and not missed:
@@ -33,11 +34,6 @@ def class_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -
     )
 
 
-def _worth_listing(recalls: Sequence[ClassRecall]) -> bool:
-    sizes = [row.items for row in recalls]
-    return len(sizes) >= MANY or (bool(sizes) and max(sizes) >= UNEQUAL * min(sizes))
-
-
 def _places(rows: Sequence[Misplaced]) -> tuple[str, str] | None:
     if not rows:
         return None
@@ -46,7 +42,7 @@ def _places(rows: Sequence[Misplaced]) -> tuple[str, str] | None:
         f"relatives in the tree; the first table has {'the farthest' if len(rows) > SHOWN else 'them'}."
     )
     lines = [(row.name, row.neighbour, f"{row.steps:g}", f"{row.nearest:g}") for row in rows[:SHOWN]]
-    return words, _table(("class", "most similar class", "steps in the tree", "to its nearest"), lines)
+    return words, table(("class", "most similar class", "steps in the tree", "to its nearest"), lines)
 
 
 def _missed(rows: Sequence[ClassRecall], classes: int) -> tuple[str, str] | None:
@@ -60,20 +56,11 @@ def _missed(rows: Sequence[ClassRecall], classes: int) -> tuple[str, str] | None
         (row.name, f"{row.items:,}", f"{row.recall:.0%}", f"{row.f1:.0%}", _confounders(row))
         for row in rows[:SHOWN]
     ]
-    return words, _table(("class", "items", "named rightly", "F1", "taken for"), lines)
+    return words, table(("class", "items", "named rightly", "F1", "taken for"), lines)
 
 
 def _confounders(row: ClassRecall) -> str:
     return ", ".join(
         f"{name} {count:,}" + ("" if steps is None else f" ({steps:g} steps)")
         for name, count, steps in row.confounders
-    )
-
-
-def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    top = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in line) + "</tr>" for line in lines)
-    return (
-        f'<div class="scroll"><table class="promises"><thead><tr>{top}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
     )

@@ -1,29 +1,14 @@
 """Where a classifier is sure of a class, drawn: a plane, a circle, or the near half of a sphere."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from samekind.reports.confidence import FORMS, REACH, Confidence
-from samekind.reports.style import (
-    BLUE,
-    FULL,
-    INK,
-    LARGE,
-    MUTED,
-    PAPER,
-    SERIES,
-    SMALL,
-    new_figure,
-    write,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, new_figure, write
+from samekind.reports.style import BLUE, FULL, INK, LARGE, MUTED, PAPER, SERIES, SMALL
 
 LEVELS = (0.1, 0.25, 0.5, 0.75, 0.9)
 PIXELS = 241
@@ -33,7 +18,7 @@ EYE = torch.nn.functional.normalize(torch.tensor([0.27, 0.27, 0.92], dtype=torch
 HEIGHT = 0.6
 
 
-def confidence_map(maps: Sequence[Confidence]) -> "Figure":
+def confidence_map(maps: Sequence[Confidence]) -> Figure:
     """One panel for each map: the probability of class 1, its prototypes, and a ring where it is surest. Four
     panels are in a row at most.
 
@@ -56,13 +41,15 @@ def confidence_map(maps: Sequence[Confidence]) -> "Figure":
         )
         drawing(axes, confidence)
         _draw_prototypes(axes, confidence)
-        axes.set_title(_name(confidence), fontsize=LARGE, color=INK, pad=8)
+        title = FORMS[confidence.form]
+        title = title.replace("distances", "angles") if confidence.angle else title
+        axes.set_title(title, fontsize=LARGE, color=INK, pad=8)
         below = write(axes, (0.5, 0.0), _in_words(confidence), colour=MUTED, size=SMALL, up="top")
         below.set(transform=axes.transAxes, linespacing=1.5)
     return figure
 
 
-def _draw_shading(axes: "Axes", confidence: Confidence) -> None:
+def _draw_shading(axes: Axes, confidence: Confidence) -> None:
     """The probability as colour and lines, over a square or the disc that a sphere is seen as."""
     from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.patches import Circle, Rectangle
@@ -97,7 +84,7 @@ def _draw_shading(axes: "Axes", confidence: Confidence) -> None:
     axes.set(xlim=(-reach - margin, reach + margin), ylim=(-reach - margin, reach + margin))
 
 
-def _draw_circle(axes: "Axes", confidence: Confidence) -> None:
+def _draw_circle(axes: Axes, confidence: Confidence) -> None:
     """The probability as height over the circle."""
     turns = torch.linspace(0, 2 * torch.pi, 721, dtype=torch.double)
     points = torch.stack([turns.cos(), turns.sin()], dim=1)
@@ -119,7 +106,7 @@ def _draw_circle(axes: "Axes", confidence: Confidence) -> None:
     axes.set(xlim=(-1.75, 1.75), ylim=(-1.75, 1.75))
 
 
-def _draw_prototypes(axes: "Axes", confidence: Confidence) -> None:
+def _draw_prototypes(axes: Axes, confidence: Confidence) -> None:
     """A numbered disc for each class, and the ring of the surest point around it or elsewhere."""
     for index, point in enumerate(_seen(confidence.prototypes)):
         axes.plot(*point, "o", color=SERIES[index], markersize=13, markeredgecolor=PAPER, zorder=4)
@@ -129,12 +116,6 @@ def _draw_prototypes(axes: "Axes", confidence: Confidence) -> None:
     for colour, width in ((PAPER, 3.6), (INK, 1.7)):
         ring = axes.plot(*peak, "o", markersize=19, markeredgecolor=colour, markeredgewidth=width)[0]
         ring.set(markerfacecolor="none", zorder=6, clip_on=False)
-
-
-def _name(confidence: Confidence) -> str:
-    return (
-        FORMS[confidence.form].replace("distances", "angles") if confidence.angle else FORMS[confidence.form]
-    )
 
 
 def _in_words(confidence: Confidence) -> str:

@@ -1,29 +1,13 @@
 """The confusion matrix."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
 
 from samekind.reports.names import shortened, tell_whole
-from samekind.reports.style import (
-    BESIDE,
-    FAINT,
-    INK,
-    MUTED,
-    PAPER,
-    SMALL,
-    WRONG,
-    dress,
-    new_figure,
-    plain,
-    write,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, dress, new_figure, plain, write
+from samekind.reports.style import BESIDE, FAINT, INK, MUTED, PAPER, SMALL, WRONG
 
 #: Characters of a name, with few classes and with more than `FEW`.
 LONGEST_NAMES, FEW = (22, 14), 15
@@ -31,7 +15,7 @@ LONGEST_NAMES, FEW = (22, 14), 15
 MOST_NUMBERS, MOST_NAMES = 25, 50
 
 
-def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> "Figure":
+def confusion_matrix(counts: Tensor, classes: Sequence[str]) -> Figure:
     """Counts (truth, predicted) as a table in which mistakes stand out.
 
     A mistake is shaded by its share of the true class (the square root of it, so that a rare one is seen
@@ -81,7 +65,7 @@ def _colours(table: np.ndarray) -> np.ndarray:
     return cells
 
 
-def _write_numbers(axes: "Axes", table: np.ndarray) -> None:
+def _write_numbers(axes: Axes, table: np.ndarray) -> None:
     """The count in each cell that has one, the share of right answers beside each row, and thin rules."""
     for row, column in zip(*table.nonzero(), strict=True):
         if row == column:

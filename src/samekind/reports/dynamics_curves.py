@@ -1,16 +1,12 @@
 """What single steps of trainings did to their spaces, drawn over the steps."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from samekind.measures.geometry import DYNAMICS
-from samekind.reports.style import DASHES, FULL, MUTED, SERIES, dress, legend, new_figure, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, dress, legend, new_figure, plain
+from samekind.reports.style import DASHES, FULL, MUTED, SERIES
 
 #: Steps, and a value for each, None where it is undefined, by the names of DYNAMICS.
 Curve = tuple[Sequence[int], Mapping[str, Sequence[float | None]]]
@@ -25,7 +21,7 @@ TITLES = {
 SMOOTHED = 0.05
 
 
-def dynamics_curves(runs: Mapping[str, Curve]) -> "Figure":
+def dynamics_curves(runs: Mapping[str, Curve]) -> Figure:
     """Four panels, one for each of `DYNAMICS`: the steps of each run as dots, and a line through them, their
     running geometric mean. A thin line marks 1. No run at all, or one without steps, is a ``ValueError``.
     """
@@ -42,7 +38,7 @@ def dynamics_curves(runs: Mapping[str, Curve]) -> "Figure":
     return figure
 
 
-def _draw(axes: "Axes", steps: Sequence[int], values: Sequence[float | None], name: str, index: int) -> None:
+def _draw(axes: Axes, steps: Sequence[int], values: Sequence[float | None], name: str, index: int) -> None:
     defined = [(s, v) for s, v in zip(steps, values, strict=True) if v is not None and v > 0]
     at, factors = np.array(defined, dtype=float).reshape(-1, 2).T
     colour, dashes = SERIES[index % len(SERIES)], DASHES[index % len(DASHES)]

@@ -1,32 +1,15 @@
 """A map of the items: one dot each, the classes written where they lie."""
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
 
 from samekind.reports.apart import apart
 from samekind.reports.names import shortened, tell_whole
+from samekind.reports.panels import Annotation, Axes, Figure, legend, new_figure, plain
 from samekind.reports.placing import placed
-from samekind.reports.style import (
-    BESIDE,
-    INK,
-    LARGE,
-    MANY,
-    MUTED,
-    PAPER,
-    SIZE,
-    SMALL,
-    legend,
-    new_figure,
-    plain,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
+from samekind.reports.style import BESIDE, INK, LARGE, MANY, MUTED, PAPER, SIZE, SMALL
 
 LONGEST_NAME = 18
 #: With more classes than this, names are small, without boxes, and left out if there is no room.
@@ -44,7 +27,7 @@ def embedding_map(
     unseen: Collection[str] = (),
     *,
     origin: bool = False,
-) -> "Figure":
+) -> Figure:
     """Points (n, 2) with their labels (n,), each class that has items named near its median.
 
     A name is placed where it hides few dots, with a line to its class. With more than 50 classes, names
@@ -79,13 +62,13 @@ def embedding_map(
     return figure
 
 
-def not_named(figure: "Figure", labels: Tensor, *, words: str = "classes") -> str:
+def not_named(figure: Figure, labels: Tensor, *, words: str = "classes") -> str:
     """The end of a caption: how many of the classes of these labels have a name on the map, if not all."""
     named, present = len(figure.axes[0].texts), len(set(labels.tolist()))
     return "" if named == present else f" Of {present:,} {words} the {named:,} that have room are named."
 
 
-def _draw_dots(axes: "Axes", points: Tensor, labels: Tensor, *, unseen: Collection[int]) -> None:
+def _draw_dots(axes: Axes, points: Tensor, labels: Tensor, *, unseen: Collection[int]) -> None:
     """Every item as a dot of its class's colour, in random order."""
     size = max(LEAST_DOT, DOT * min(1.0, FEW / max(1, len(points))))
     order = np.random.default_rng(0).permutation(len(points))
@@ -99,8 +82,8 @@ def _draw_dots(axes: "Axes", points: Tensor, labels: Tensor, *, unseen: Collecti
 
 
 def _named(
-    axes: "Axes", place: Sequence[float], words: str, *, size: float, colour: str, boxed: bool
-) -> "Annotation":
+    axes: Axes, place: Sequence[float], words: str, *, size: float, colour: str, boxed: bool
+) -> Annotation:
     """Words over a place, with a line to it once they are moved."""
     edge = {"edgecolor": colour, "linewidth": 1.1} if boxed else {"edgecolor": "none"}
     return axes.annotate(
@@ -117,7 +100,7 @@ def _named(
     )
 
 
-def _place(axes: "Axes", names: Sequence["Annotation"], points: np.ndarray, classes: np.ndarray) -> None:
+def _place(axes: Axes, names: Sequence[Annotation], points: np.ndarray, classes: np.ndarray) -> None:
     """Move the names of the classes (of each point, counted from 0) where they hide little, or remove them.
 
     Twice, because names beyond the edge shrink the map, which brings the places nearer to each other.
@@ -150,14 +133,14 @@ def _place(axes: "Axes", names: Sequence["Annotation"], points: np.ndarray, clas
         _move_apart(figure, names)
 
 
-def _boxes(figure: "Figure", names: Sequence["Annotation"]) -> np.ndarray:
+def _boxes(figure: Figure, names: Sequence[Annotation]) -> np.ndarray:
     """The boxes of names, (n, 4) in points."""
     patches = [name.get_bbox_patch() for name in names]
     boxes = [patch.get_window_extent().extents for patch in patches if patch is not None]
     return np.array(boxes) * 72 / figure.dpi
 
 
-def _move_apart(figure: "Figure", names: Sequence["Annotation"]) -> None:
+def _move_apart(figure: Figure, names: Sequence[Annotation]) -> None:
     """Move names that overlap until none does."""
     for _ in range(3):
         figure.draw_without_rendering()

@@ -4,16 +4,13 @@ Martin et al., "The DET Curve in Assessment of Detection Task Performance", Euro
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from samekind.measures import ErrorRates
-from samekind.reports.style import DASHES, HALF, MUTED, SERIES, dress, legend, new_figure, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, dress, legend, new_figure, plain
+from samekind.reports.style import DASHES, HALF, MUTED, SERIES
 
 TICKS = (1e-5, 1e-4, 1e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.98)
 #: How far below the lowest rate of an axis, in standard deviations, even lower ones and 0 are drawn.
@@ -29,7 +26,7 @@ class _Limits(NamedTuple):
     high: float
 
 
-def error_tradeoff(curves: Mapping[str, ErrorRates]) -> "Figure":
+def error_tradeoff(curves: Mapping[str, ErrorRates]) -> Figure:
     """One line per named curve on normal-deviate axes in per cent; a dot where it meets the diagonal.
 
     On these axes normally distributed scores give straight lines, and small rates have room. The legend has
@@ -99,7 +96,7 @@ def _crossing(points: np.ndarray) -> float:
     return float(points[0, after - 1] + share * (points[0, after] - points[0, after - 1]))
 
 
-def _draw_axes(axes: "Axes", limits: _Limits) -> None:
+def _draw_axes(axes: Axes, limits: _Limits) -> None:
     """Ticks in per cent, the ground, and the diagonal of equal errors."""
     ticks = np.array([0, *(tick for tick in TICKS if limits.low <= tick <= limits.high)])
     names = [f"<{100 * limits.low:g}", *(f"{100 * tick:g}" for tick in ticks[1:])]

@@ -5,30 +5,14 @@ One item moves over a plane or around a circle while all others stay where they 
 
 import math
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.reports.style import (
-    DIFFERENT,
-    FULL,
-    INK,
-    MUTED,
-    ORANGE,
-    PAPER,
-    SAME,
-    SIZE,
-    SMALL,
-    new_figure,
-    plain,
-)
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Colormap, Figure, new_figure, plain
+from samekind.reports.style import DIFFERENT, FULL, INK, MUTED, ORANGE, PAPER, SAME, SIZE, SMALL
 
 #: Places along a side of the square, and around the circle; every third has an arrow.
 SIDE, AROUND, EVERY = 33, 120, 3
@@ -76,7 +60,7 @@ def measure_field(
     return Field(places, torch.stack(costs), torch.stack(pushes), same, different, circle)
 
 
-def gradient_field(fields: Mapping[str, Field]) -> "Figure":
+def gradient_field(fields: Mapping[str, Field]) -> Figure:
     """A panel for each named field: the cost as shading, the pushes as arrows, and the other points.
 
     Darker costs more, from the least of a panel to its most. Arrow lengths are square roots of the pushes,
@@ -100,7 +84,10 @@ def gradient_field(fields: Mapping[str, Field]) -> "Figure":
     for axes, (name, field) in zip(panels, fields.items(), strict=False):
         (_draw_circle if field.circle else _draw_square)(axes, field, colours)
         _draw_points(axes, field)
-        _write_name(axes, name)
+        first, _, second = name.partition("\n")
+        axes.set_title(plain(first), fontsize=SIZE, color=INK, pad=15)
+        label = axes.text(0.5, 1.03, plain(second), color=MUTED, fontsize=SMALL - 1, ha="center")
+        label.set_transform(axes.transAxes)
     return figure
 
 
@@ -121,7 +108,7 @@ def levels(costs: Tensor, count: int) -> np.ndarray:
     return np.linspace(low, high, count)
 
 
-def _draw_square(axes: "Axes", field: Field, colours: "Colormap") -> None:
+def _draw_square(axes: Axes, field: Field, colours: Colormap) -> None:
     side = math.isqrt(len(field.places))
     axis = field.places[:side, 0].numpy()
     costs = field.costs.reshape(side, side).numpy()
@@ -131,7 +118,7 @@ def _draw_square(axes: "Axes", field: Field, colours: "Colormap") -> None:
     axes.set(xlim=(axis[0], axis[-1]), ylim=(axis[0], axis[-1]))
 
 
-def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
+def _draw_circle(axes: Axes, field: Field, colours: Colormap) -> None:
     """The cost in a band around the circle, the arrows outside of it."""
     closed = torch.cat([field.places, field.places[:1]])
     around = closed.numpy().T
@@ -145,7 +132,7 @@ def _draw_circle(axes: "Axes", field: Field, colours: "Colormap") -> None:
     axes.set(xlim=(-1.4, 1.4), ylim=(-1.4, 1.4))
 
 
-def _draw_arrows(axes: "Axes", at: np.ndarray, shown: np.ndarray, longest: float) -> None:
+def _draw_arrows(axes: Axes, at: np.ndarray, shown: np.ndarray, longest: float) -> None:
     visible = np.linalg.norm(shown, axis=1) > 0.06
     axes.quiver(
         *at[visible].T,
@@ -163,15 +150,8 @@ def _draw_arrows(axes: "Axes", at: np.ndarray, shown: np.ndarray, longest: float
     )
 
 
-def _draw_points(axes: "Axes", field: Field) -> None:
+def _draw_points(axes: Axes, field: Field) -> None:
     radius = (INSIDE + OUTSIDE) / 2 if field.circle else 1.0
     for points, colour, marker in ((field.same, SAME, "o"), (field.different, DIFFERENT, "s")):
         dots = axes.plot(*(radius * points).T.numpy(), marker, color=colour, markersize=6.5)[0]
         dots.set(markeredgecolor=PAPER, zorder=4)
-
-
-def _write_name(axes: "Axes", name: str) -> None:
-    first, _, second = name.partition("\n")
-    axes.set_title(plain(first), fontsize=SIZE, color=INK, pad=15)
-    label = axes.text(0.5, 1.03, plain(second), color=MUTED, fontsize=SMALL - 1, ha="center")
-    label.set_transform(axes.transAxes)

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
@@ -17,13 +16,11 @@ from samekind.inference.representatives import representatives
 from samekind.reports.embedding_map import embedding_map, not_named
 from samekind.reports.names import shortened
 from samekind.reports.page import Section, page
+from samekind.reports.panels import Figure, dress, new_figure
 from samekind.reports.plane import plane
-from samekind.reports.style import BESIDE, BLUE, dress, new_figure
+from samekind.reports.style import BESIDE, BLUE
 from samekind.reports.thumbnails import row, thumbnail
 from samekind.storage import write_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Items on a map at most, drawn at random: more would look the same and take minutes.
 MOST_ON_MAP = 2_000
@@ -126,7 +123,7 @@ def _number_section(grouped: Grouped) -> Section | None:
     return Section("How many groups", caption, _quality_figure(grouped.quality, len(grouped.groups.centres)))
 
 
-def _quality_figure(quality: Mapping[int, float], taken: int) -> "Figure":
+def _quality_figure(quality: Mapping[int, float], taken: int) -> Figure:
     from matplotlib.ticker import MaxNLocator
 
     figure = new_figure(BESIDE, 3.0)

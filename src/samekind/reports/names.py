@@ -2,10 +2,8 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from matplotlib.text import Text
+from samekind.reports.panels import Text
 
 #: The beginning of the identifier of a text with a shortened name; `picture` makes a tooltip of it.
 WHOLE = "whole:"
@@ -36,7 +34,7 @@ def shortened(names: Sequence[str], most: int) -> list[str]:
     return [short[name] for name in names]
 
 
-def tell_whole(text: "Text", name: str) -> None:
+def tell_whole(text: Text, name: str) -> None:
     """Give a text of a page the whole name as tooltip."""
     text.set_gid(f"{WHOLE}{name}")
 

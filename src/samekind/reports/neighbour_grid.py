@@ -1,19 +1,14 @@
 """Pictures and the pictures most like them."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
 from samekind.data import Stored, medium_of
 from samekind.reports.names import shortened, tell_whole
-from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, SMALL, WRONG, new_figure, write
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
+from samekind.reports.panels import Axes, Figure, Text, new_figure, write
+from samekind.reports.style import BESIDE, INK, MUTED, RIGHT, SMALL, WRONG
 
 #: Characters that fit below a picture, with the mark before them.
 LONGEST_NAME = 7
@@ -23,7 +18,7 @@ ACROSS, DOWN, GAP, HEAD = 1.2, 1.5, 0.4, 0.5
 
 def neighbour_grid(
     inputs: Tensor | Stored, labels: Tensor, classes: Sequence[str], indices: Tensor, *, queries: Tensor
-) -> "Figure | None":
+) -> Figure | None:
     """A row per query: its picture, then those of its neighbours, nearest first.
 
     ``inputs`` (n, channels, height, width), bytes or floats, and ``labels`` (n,) are all items; ``queries``
@@ -62,7 +57,7 @@ def neighbour_grid(
     return figure
 
 
-def _draw(axes: "Axes", image: Tensor, corner: tuple[float, float], words: str, colour: str) -> "Text":
+def _draw(axes: Axes, image: Tensor, corner: tuple[float, float], words: str, colour: str) -> Text:
     """A picture at a corner (upper left), with a frame, and words below it, which are returned."""
     from matplotlib.patches import Rectangle
 

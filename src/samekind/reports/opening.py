@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -11,11 +10,9 @@ from samekind.data import Items
 from samekind.evaluation import Answered
 from samekind.inference import embed, search
 from samekind.reports.neighbour_grid import neighbour_grid
-from samekind.reports.page import Section
+from samekind.reports.page import Section, lines_table
+from samekind.reports.panels import Figure
 from samekind.space import MetricSpace
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 #: Neighbours in a row, and the rows: only the space is right, both are, the space is wrong.
 NEIGHBOURS, ROWS = 5, (3, 1, 2)
@@ -25,16 +22,12 @@ def lines_section(answers: Sequence[Answered], *, names: tuple[str, str], captio
     """A line for each question: its words, the value of the reference, that of the space with its interval.
     ``names`` are those of the reference and of the space.
     """
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
     body = "".join(
         f'<tr><th scope="row">{escape(answer.question)}</th><td>{escape(answer.own.measure)}</td>'
         f"<td>{answer.reference.entry.write(answer.reference.value)}</td><td>{_own(answer)}</td></tr>"
         for answer in answers
     )
-    table = (
-        f'<table class="lines"><thead><tr><td></td><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
-    )
-    return Section("In short", caption, html=f'<div class="scroll">{table}</div>')
+    return Section("In short", caption, html=lines_table(names, body))
 
 
 def _own(answer: Answered) -> str:
@@ -60,7 +53,7 @@ def pictures_section(spaces: Mapping[str, MetricSpace], items: Items) -> Section
     return Section(f"Right and wrong answers: {own} and {reference}", caption, figures)
 
 
-def neighbours_of_both(spaces: Mapping[str, MetricSpace], items: Items) -> "dict[str, Figure]":
+def neighbours_of_both(spaces: Mapping[str, MetricSpace], items: Items) -> dict[str, Figure]:
     """The grid of each space, the last one first, with the same queries; empty if items are not pictures."""
     neighbours = {name: _neighbours(space, items) for name, space in spaces.items()}
     reference, own = (items.labels[places[:, 0]] == items.labels for places in neighbours.values())

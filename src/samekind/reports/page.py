@@ -1,16 +1,13 @@
 """A page that is one file: text, tables and figures, with nothing to load from elsewhere."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
+from samekind.reports.panels import Figure
 from samekind.reports.picture import picture
 from samekind.reports.style import BESIDE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -24,7 +21,7 @@ class Section:
 
     title: str
     caption: str
-    figure: "Figure | Mapping[str, Figure] | None" = None
+    figure: Figure | Mapping[str, Figure] | None = None
     html: str | None = None
     folded: bool = False
 
@@ -57,6 +54,32 @@ def page(title: str, lead: str, sections: Sequence[Section]) -> str:
     return whole.encode("utf-8", "backslashreplace").decode()
 
 
+def table(heads: Sequence[str], lines: Iterable[Sequence[str]], *, strong: tuple[str, ...] = ()) -> str:
+    """A table of texts; cells that begin with one of the ``strong`` words are bold."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
+    return ruled_table(f"<tr>{head}</tr>", lines, strong=strong)
+
+
+def ruled_table(head: str, lines: Iterable[Sequence[str]], *, strong: tuple[str, ...] = ()) -> str:
+    """The same below rows of HTML."""
+
+    def cell(text: str) -> str:
+        return f"<td><b>{escape(text)}</b></td>" if text.startswith(strong) else f"<td>{escape(text)}</td>"
+
+    body = "".join(f"<tr>{''.join(map(cell, line))}</tr>" for line in lines)
+    inside = f"<thead>{head}</thead><tbody>{body}</tbody>"
+    return f'<div class="scroll"><table class="promises">{inside}</table></div>'
+
+
+def lines_table(names: Sequence[str], body: str) -> str:
+    """Rows of HTML, which begin with a question and a measure, below the names of the other columns."""
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    return (
+        f'<div class="scroll"><table class="lines"><thead><tr><td></td><td></td>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
 def _section(section: Section, name: str) -> str:
     figures: Mapping[str, Figure] = {}
     if section.figure is not None:
@@ -64,10 +87,8 @@ def _section(section: Section, name: str) -> str:
     # A single figure that leaves room has its words beside it, and not a white field.
     narrow = len(figures) == 1 and all(figure.get_figwidth() <= BESIDE for figure in figures.values())
     css = "beside" if narrow else "below"
-    heading, caption = (
-        f"<h2>{escape(section.title)}</h2>",
-        f'<p class="caption">{escape(section.caption)}</p>',
-    )
+    heading = f"<h2>{escape(section.title)}</h2>"
+    caption = f'<p class="caption">{escape(section.caption)}</p>'
     content = f"{section.html or ''}{_figures(figures, name, section.title)}"
     if section.folded:
         inside = f'<div class="{css}"><div>{caption}</div>{content}</div>'
@@ -75,7 +96,7 @@ def _section(section: Section, name: str) -> str:
     return f'<section class="{css}"><div>{heading}{caption}</div>{content}</section>'
 
 
-def _figures(figures: "Mapping[str, Figure]", name: str, title: str) -> str:
+def _figures(figures: Mapping[str, Figure], name: str, title: str) -> str:
     shown = ""
     for number, (word, figure) in enumerate(figures.items(), start=1):
         description = f"{title}, {word}" if word else title

@@ -4,12 +4,9 @@ import base64
 import io
 import re
 from html import escape
-from typing import TYPE_CHECKING
 
 from samekind.reports.names import WHOLE
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Figure
 
 #: Characters of an SVG at most: with many thousand points it is slow, and larger than a PNG.
 HEAVIEST_DRAWING = 600_000
@@ -19,7 +16,7 @@ SHRINKS, LEAST = 720, 640
 DOTS_PER_INCH = 192
 
 
-def picture(figure: "Figure", *, name: str, description: str) -> str:
+def picture(figure: Figure, *, name: str, description: str) -> str:
     """HTML of a figure; ``name`` is an identifier no other picture of the page has.
 
     Text stays text, in the font of the page; a shortened name has the whole one as tooltip. Nothing is loaded
@@ -29,9 +26,11 @@ def picture(figure: "Figure", *, name: str, description: str) -> str:
     style = f"max-width:{width:.0f}px" + (f";min-width:{LEAST}px" if width > SHRINKS else "")
     drawing = _drawing(figure)
     if len(drawing) > HEAVIEST_DRAWING:
+        content = io.BytesIO()
+        figure.savefig(content, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
         return (
             f'<img style="{style}" width="{width:.0f}" height="{height:.0f}" alt="{escape(description)}" '
-            f'src="data:image/png;base64,{_pixels(figure)}">'
+            f'src="data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}">'
         )
     # A title is the tooltip of a text; it has been escaped already.
     drawing = re.sub(rf"""<g id=(["']){WHOLE}(.*?)\1>""", r"<g><title>\2</title>", drawing, flags=re.DOTALL)
@@ -44,7 +43,7 @@ def picture(figure: "Figure", *, name: str, description: str) -> str:
     )
 
 
-def _drawing(figure: "Figure") -> str:
+def _drawing(figure: Figure) -> str:
     """The content of the SVG, without matplotlib's metadata and page-wide style."""
     import matplotlib
 
@@ -56,9 +55,3 @@ def _drawing(figure: "Figure") -> str:
     assert inside is not None
     without_notes = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>", "", inside[1], flags=re.DOTALL)
     return re.sub(r"\s*\n\s*", "\n", without_notes)
-
-
-def _pixels(figure: "Figure") -> str:
-    with io.BytesIO() as file:
-        figure.savefig(file, format="png", dpi=DOTS_PER_INCH, metadata={"Software": None})
-        return base64.b64encode(file.getvalue()).decode()

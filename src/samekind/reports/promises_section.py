@@ -1,24 +1,23 @@
 """The section of a report about thresholds: promised and measured error rates."""
 
 from collections.abc import Mapping
-from html import escape
 
-from samekind.evaluation import PromiseRow, RatePromise, promise_row
+from samekind.evaluation import RatePromise, promise_row
 from samekind.reports.measured import Measured, System, notes
-from samekind.reports.page import Section
+from samekind.reports.page import Section, ruled_table
 
 
 def promises_section(systems: Mapping[str, System], sets: Mapping[str, Measured]) -> Section | None:
     """A line for each threshold and set of items that has pairs of both kinds; None without any."""
-    lines = [
-        _line(name, promise_row(decision, trials, name=words))
+    rows = [
+        (name, promise_row(decision, trials, name=words))
         for name, system in systems.items()
         for words, measured in sets.items()
         for kind, trials in measured.trials[name].items()
         if (decision := system.space.decisions.get(kind)) is not None
         if trials.same.any() and not trials.same.all()
     ]
-    if not lines:
+    if not rows:
         return None
     caption = (
         "A threshold is fixed on validation items and stored with the error rates to expect. Here it is "
@@ -27,11 +26,8 @@ def promises_section(systems: Mapping[str, System], sets: Mapping[str, Measured]
         "rate is at most 1.5 times the promise. Anything between is undecided. Fewer than three classes have "
         f"no interval, and break no promise.{notes(sets)}"
     )
+    lines = [[name, *row[:3], *_rate(row.false_accepts), *_rate(row.false_rejects)] for name, row in rows]
     return Section("What the thresholds promised", caption, html=_table(lines))
-
-
-def _line(system: str, row: PromiseRow) -> list[str]:
-    return [system, row.items, row.kind, row.point, *_rate(row.false_accepts), *_rate(row.false_rejects)]
 
 
 def _rate(rate: RatePromise) -> list[str]:
@@ -49,12 +45,4 @@ def _table(lines: list[list[str]]) -> str:
         for word in ("false accepts", "false rejects")
     )
     second = "".join(f'<th scope="col">{rate}</th>' for rate in rates * 2)
-    body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
-    return (
-        f'<div class="scroll"><table class="promises"><thead><tr>{top}{groups}</tr><tr>{second}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell(text: str) -> str:
-    return f"<td><b>{text}</b></td>" if text == "does not hold" else f"<td>{escape(text)}</td>"
+    return ruled_table(f"<tr>{top}{groups}</tr><tr>{second}</tr>", lines, strong=("does not hold",))

@@ -11,12 +11,7 @@ from samekind.reports.measured import System, measure
 from samekind.reports.page import Section, page
 from samekind.reports.pair_sections import scores_section, tradeoff_section
 from samekind.reports.promises_section import promises_section
-from samekind.reports.run_sections import (
-    answers_section,
-    gains_section,
-    ladder_section,
-    training_section,
-)
+from samekind.reports.run_sections import answers_section, gains_section, ladder_section, training_section
 from samekind.storage import write_text
 
 

@@ -1,12 +1,9 @@
 """Feature spaces side by side: how much of the input distances each kept, and how its classes lie."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from samekind.reports.style import FULL, SERIES, SMALL, dress, new_figure, plain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Figure, dress, new_figure, plain
+from samekind.reports.style import FULL, SERIES, SMALL
 
 #: The measures that are drawn, with their titles.
 PANELS = {
@@ -17,7 +14,7 @@ PANELS = {
 }
 
 
-def representation_bars(names: Sequence[str], spaces: Sequence[Mapping[str, float]]) -> "Figure":
+def representation_bars(names: Sequence[str], spaces: Sequence[Mapping[str, float]]) -> Figure:
     """Four panels, one for each of `PANELS`, a bar for each named space. No space is a ``ValueError``."""
     if not spaces or len(names) != len(spaces):
         raise ValueError(f"expected a name for each space, one at least; got {len(names)}, {len(spaces)}")

@@ -1,12 +1,10 @@
 """Robustness curves: what remains right as the attacker may change more."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from samekind.reports.style import DASHES, HALF, SERIES, dress, legend, new_figure, plain
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Figure, dress, legend, new_figure, plain
+from samekind.reports.style import DASHES, HALF, SERIES
 
 #: Inches that a line of the legend needs.
 LINE = 0.19
@@ -21,7 +19,7 @@ class Line(NamedTuple):
     highs: Sequence[float]
 
 
-def robustness_curves(lines: Mapping[str, Line], *, x: str, y: str) -> "Figure":
+def robustness_curves(lines: Mapping[str, Line], *, x: str, y: str) -> Figure:
     """One named line each over epsilon, in per cent, with its 95 % intervals as a band. ``x`` and ``y`` are
     the words at the axes. No line at all is a ``ValueError``.
     """

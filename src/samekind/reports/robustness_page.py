@@ -1,23 +1,20 @@
 """The page about robustness: curves over epsilon, attacked pictures, and whether the attacks were sound."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from samekind.data import SOUNDS, medium_of
-from samekind.evaluation.robustness_curve import Curve, Robustness, Samples
+from samekind.evaluation.robustness_curve import IN_CELLS, Curve, Robustness, Samples
 from samekind.measures.robustness import written_epsilon
-from samekind.reports.page import Section, page
+from samekind.reports.page import Section, lines_table, page, table
+from samekind.reports.panels import Figure
 from samekind.reports.robustness_curves import Line, robustness_curves
 from samekind.reports.thumbnails import row, thumbnail
 from samekind.storage import write_text
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 def write_robustness_page(path: str | Path, robustness: Robustness, *, title: str) -> None:
@@ -50,16 +47,13 @@ def _lead(robustness: Robustness) -> str:
 
 
 def _short_section(robustness: Robustness) -> Section:
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("without attack", "under attack", ""))
     body = "".join(_short_line(curve) for curve in robustness.curves)
-    table = (
-        f'<table class="lines"><thead><tr><td></td><td></td>{head}</tr></thead><tbody>{body}</tbody></table>'
-    )
     caption = (
         "Each question without an attack and at one epsilon, with the 95 % interval. A better attack may do "
         "more harm: shares that remain right are upper bounds, errors lower ones."
     )
-    return Section("In short", caption, html=f'<div class="scroll">{table}</div>')
+    html = lines_table(("without attack", "under attack", ""), body)
+    return Section("In short", caption, html=html)
 
 
 def _short_line(curve: Curve) -> str:
@@ -72,14 +66,20 @@ def _short_line(curve: Curve) -> str:
 
 
 def _name(curve: Curve) -> str:
-    where = " in Voronoi cells" if curve.measure.startswith("Voronoi") else ""
+    where = " in Voronoi cells" if curve.measure == IN_CELLS else ""
     return f"{curve.question}, {curve.kind}{where}"
 
 
 def _curves_section(robustness: Robustness) -> Section:
     figures: dict[str, Figure] = {}
     for measure in dict.fromkeys(curve.measure for curve in robustness.curves):
-        lines = {_line_name(curve): _line(curve) for curve in robustness.curves if curve.measure == measure}
+        lines = {
+            curve.kind if curve.soundness.is_sound else f"{curve.kind}: not a measure of robustness": _line(
+                curve
+            )
+            for curve in robustness.curves
+            if curve.measure == measure
+        }
         if (values := _of_reference(robustness, measure)) is not None:
             epsilons = (0.0, *robustness.strength.epsilons)
             lines["nearest raw input, for sure"] = Line(epsilons, values, values, values)
@@ -88,18 +88,11 @@ def _curves_section(robustness: Robustness) -> Section:
     caption = (
         "The bands are 95 % intervals: over items, those of the EER over classes. What a smaller epsilon or "
         "a shorter run broke counts as broken. A Voronoi cell holds what is nearer to the item than to any "
-        "other item."
-    )
-    caption += (
-        " The nearest raw input is the reference without training: in balls each item is judged by the "
-        "others, and the line is what is right for sure, whatever the attack; in its cell an item is nearest "
-        "to itself."
+        "other item. The nearest raw input is the reference without training: in balls each item is judged "
+        "by the others, and the line is what is right for sure, whatever the attack; in its cell an item is "
+        "nearest to itself."
     )
     return Section("Over epsilon", caption, figures)
-
-
-def _line_name(curve: Curve) -> str:
-    return curve.kind if curve.soundness.is_sound else f"{curve.kind}: not a measure of robustness"
 
 
 def _line(curve: Curve) -> Line:
@@ -114,11 +107,13 @@ def _line(curve: Curve) -> Line:
 
 def _of_reference(robustness: Robustness, measure: str) -> Sequence[float] | None:
     """What the nearest raw input keeps without an attack and at each epsilon, where that is known."""
-    if measure == "Voronoi adversarial accuracy":
+    if measure == IN_CELLS:
         return [1.0] * len(robustness.guaranteed)
     return robustness.guaranteed if measure in ("adversarial accuracy", "adversarial Recall@1") else None
 
 
+#: Cells that begin so are bold.
+STRONG = ("FAILED", "not a measure")
 #: What samples show, of sounds and of pictures.
 SPECTROGRAMS = "Spectrograms: time goes to the right, low tones are below, and each has its own brightness."
 GREY = "A change of 0 is grey; the largest one is black or white, so that small changes are visible."
@@ -162,12 +157,7 @@ def visible_change(clean: Tensor, attacked: Tensor) -> Tensor:
 
 def _soundness_section(robustness: Robustness) -> Section:
     lines = [
-        [
-            _name(curve) if place == 0 else "",
-            check.name,
-            "passed" if check.passed else "FAILED",
-            check.sentence,
-        ]
+        ["" if place else _name(curve), check.name, "passed" if check.passed else "FAILED", check.sentence]
         for curve in robustness.curves
         for place, check in enumerate(curve.soundness.checks)
     ]
@@ -177,34 +167,21 @@ def _soundness_section(robustness: Robustness) -> Section:
         "more, and an attack without a limit breaks nearly everything. A check fails if that is violated by "
         "more than its 95 % interval; the curve then is not a measure of robustness."
     )
-    return Section(
-        "Were the attacks sound?", caption, html=_table(("", "check", "", "items that are right"), lines)
-    )
+    html = table(("", "check", "", "items that are right"), lines, strong=STRONG)
+    return Section("Were the attacks sound?", caption, html=html)
 
 
 def _numbers_section(robustness: Robustness) -> Section:
     lines = [
-        [_name(curve) if place == 0 else "", _written(epsilon), at.text, at.note]
+        [
+            "" if place else _name(curve),
+            written_epsilon(epsilon) if epsilon < inf else "no limit",
+            at.text,
+            at.note,
+        ]
         for curve in robustness.curves
         for place, (epsilon, at) in enumerate(zip(curve.epsilons, curve.rows, strict=True))
     ]
     caption = "Every point of the curves, with its 95 % interval."
-    return Section("All numbers", caption, html=_table(("", "epsilon", "value", ""), lines), folded=True)
-
-
-def _written(epsilon: float) -> str:
-    return written_epsilon(epsilon) if epsilon < inf else "no limit"
-
-
-def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in heads)
-    body = "".join(f"<tr>{''.join(map(_cell, line))}</tr>" for line in lines)
-    return (
-        f'<div class="scroll"><table class="promises"><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
-
-
-def _cell(text: str) -> str:
-    strong = text == "FAILED" or text.startswith("not a measure")
-    return f"<td><b>{escape(text)}</b></td>" if strong else f"<td>{escape(text)}</td>"
+    html = table(("", "epsilon", "value", ""), lines, strong=STRONG)
+    return Section("All numbers", caption, html=html, folded=True)

@@ -1,18 +1,14 @@
 """Histograms of the scores of same and of different pairs, with the threshold."""
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from torch import Tensor
 
 from samekind.decisions import Decision
 from samekind.inference.trials import Trials
-from samekind.reports.style import DIFFERENT, HALF, INK, LARGE, SAME, dress, new_figure, write
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, dress, new_figure, write
+from samekind.reports.style import DIFFERENT, HALF, INK, LARGE, SAME
 
 BINS = 80
 #: Shares of the width: the longer of the two words, and the gap between a word and the threshold.
@@ -21,7 +17,7 @@ WIDEST, GAP = 0.19, 0.015
 LOWEST = 0.03
 
 
-def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
+def score_histogram(trials: Trials, decision: Decision | None) -> Figure:
     """Densities of the scores of both kinds of pair, the threshold, and the two shares it gets wrong.
 
     Each kind is a density of its own, so that the rarer one can be seen. Errors are shaded: different pairs
@@ -48,7 +44,9 @@ def score_histogram(trials: Trials, decision: Decision | None) -> "Figure":
     axes.set_ylim(0, 1.5 * tallest)
     _write_words(axes, densities, edges, threshold)
     if threshold is not None:
-        _draw_threshold(axes, threshold, tallest)
+        if math.isfinite(threshold):
+            axes.plot([threshold, threshold], [0, 1.19 * tallest], color=INK, linewidth=1.1)
+            write(axes, (threshold, 1.21 * tallest), f"threshold {threshold:.3g}", up="bottom")
         _write_errors(axes, scores >= threshold, same)
     return figure
 
@@ -65,7 +63,7 @@ def bin_edges(scores: Tensor, threshold: float | None) -> np.ndarray:
 
 
 def _draw_density(
-    axes: "Axes", scores: Tensor, edges: np.ndarray, word: str, threshold: float | None
+    axes: Axes, scores: Tensor, edges: np.ndarray, word: str, threshold: float | None
 ) -> np.ndarray:
     """One kind of pair: a pale area, its errors darker. Its density in each bin is returned."""
     colour = SAME if word == "same" else DIFFERENT
@@ -81,7 +79,7 @@ def _draw_density(
 
 
 def _write_words(
-    axes: "Axes", densities: dict[str, np.ndarray], edges: np.ndarray, threshold: float | None
+    axes: Axes, densities: dict[str, np.ndarray], edges: np.ndarray, threshold: float | None
 ) -> None:
     """The name of each kind near its peak, on its own side of the threshold and above all outlines."""
     low, high = float(edges[0]), float(edges[-1])
@@ -108,13 +106,7 @@ def _write_words(
         write(axes, (x, 1.03 * top), word, colour=colour, size=LARGE, across=side, up="bottom")
 
 
-def _draw_threshold(axes: "Axes", threshold: float, tallest: float) -> None:
-    if math.isfinite(threshold):
-        axes.plot([threshold, threshold], [0, 1.19 * tallest], color=INK, linewidth=1.1)
-        write(axes, (threshold, 1.21 * tallest), f"threshold {threshold:.3g}", up="bottom")
-
-
-def _write_errors(axes: "Axes", accepted: Tensor, same: Tensor) -> None:
+def _write_errors(axes: Axes, accepted: Tensor, same: Tensor) -> None:
     """The two error rates, in the corners on their own side of the threshold."""
     corners = (
         (0.0, "left", "same, called different", same, ~accepted, SAME),

@@ -1,7 +1,7 @@
 """Training curves: the loss, and the measures of validation items."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -9,11 +9,8 @@ from samekind.decisions import Kind
 from samekind.evaluation.validation import MEASURES
 from samekind.measures.catalogue import EER
 from samekind.measures.measure import Measure
-from samekind.reports.style import DASHES, FULL, INK, MUTED, SERIES, SMALL, dress, legend, new_figure, plain
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, dress, legend, new_figure, plain
+from samekind.reports.style import DASHES, FULL, INK, MUTED, SERIES, SMALL
 
 Entries = Sequence[Mapping[str, Any]]
 
@@ -28,7 +25,7 @@ COLUMNS = 4
 FEW = 15
 
 
-def training_curves(records: Mapping[str, Entries]) -> "Figure":
+def training_curves(records: Mapping[str, Entries]) -> Figure:
     """For each named record, two panels a row: the loss with its terms, then what validation measured: equal
     error rates, recall and kNN accuracy in per cent, and NMI. A run with a class adversary has two more, for
     the loss of its classifier and the coefficient.
@@ -60,7 +57,7 @@ def training_curves(records: Mapping[str, Entries]) -> "Figure":
     return figure
 
 
-def _panels(entries: Entries) -> dict[str, Callable[["Axes", Entries], None]]:
+def _panels(entries: Entries) -> dict[str, Callable[[Axes, Entries], None]]:
     """What there is to draw of a record, by title."""
     panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
     shares, others = _told(entries, is_share=True), _told(entries, is_share=False)
@@ -76,7 +73,7 @@ def _panels(entries: Entries) -> dict[str, Callable[["Axes", Entries], None]]:
     return panels
 
 
-def _draw_loss(axes: "Axes", entries: Entries) -> None:
+def _draw_loss(axes: Axes, entries: Entries) -> None:
     _line(axes, entries, [entry["loss"] for entry in entries], "total", INK)
     terms = list(entries[0].get("terms", {}))
     # A single term is the total, which is there already.
@@ -85,7 +82,7 @@ def _draw_loss(axes: "Axes", entries: Entries) -> None:
     legend(axes, columns=COLUMNS)
 
 
-def _draw_errors(axes: "Axes", entries: Entries) -> None:
+def _draw_errors(axes: Axes, entries: Entries) -> None:
     labels = _error_labels(entries)
     for index, (key, label) in enumerate(labels.items()):
         values = [100 * entry["validation"][key] for entry in entries]
@@ -94,15 +91,15 @@ def _draw_errors(axes: "Axes", entries: Entries) -> None:
         legend(axes, columns=COLUMNS)
 
 
-def _draw_shares(axes: "Axes", entries: Entries) -> None:
+def _draw_shares(axes: Axes, entries: Entries) -> None:
     _draw_measures(axes, entries, _told(entries, is_share=True), factor=100)
 
 
-def _draw_others(axes: "Axes", entries: Entries) -> None:
+def _draw_others(axes: Axes, entries: Entries) -> None:
     _draw_measures(axes, entries, _told(entries, is_share=False), factor=1)
 
 
-def _draw_measures(axes: "Axes", entries: Entries, measures: list[Measure], *, factor: int) -> None:
+def _draw_measures(axes: Axes, entries: Entries, measures: list[Measure], *, factor: int) -> None:
     """Measures of which more is better, up to ``factor``."""
     for index, measure in enumerate(measures):
         values = [factor * entry["validation"][measure.key] for entry in entries]
@@ -120,7 +117,7 @@ def _told(entries: Entries, *, is_share: bool) -> list[Measure]:
     return [measure for measure in own if measure.is_share == is_share and measure.key in validation]
 
 
-def _draw_adversary(axes: "Axes", entries: Entries) -> None:
+def _draw_adversary(axes: Axes, entries: Entries) -> None:
     losses = {
         name: [entry["adversary"][key] for entry in entries]
         for key, name in (("loss", "with smoothing"), ("plain_loss", "without"))
@@ -133,7 +130,7 @@ def _draw_adversary(axes: "Axes", entries: Entries) -> None:
     legend(axes, columns=COLUMNS)
 
 
-def _draw_coefficient(axes: "Axes", entries: Entries) -> None:
+def _draw_coefficient(axes: Axes, entries: Entries) -> None:
     """The coefficient of an adaptive adversary: above 0 the encoder works against the classifier."""
     axes.axhline(0, color=MUTED, linewidth=0.9, zorder=1)
     _line(axes, entries, [entry["adversary"]["coefficient"] for entry in entries], "coefficient", SERIES[0])
@@ -154,7 +151,7 @@ def _rates(entries: Entries) -> list[float]:
 
 
 def _line(
-    axes: "Axes", entries: Entries, values: list[float], name: str, colour: str, dashes: Any = "solid"
+    axes: Axes, entries: Entries, values: list[float], name: str, colour: str, dashes: Any = "solid"
 ) -> None:
     epochs = [entry["epoch"] for entry in entries]
     marker = "o" if len(epochs) <= FEW else None
@@ -171,7 +168,7 @@ def _line(
     )
 
 
-def _mark_kept(axes: "Axes", entries: Entries) -> None:
+def _mark_kept(axes: Axes, entries: Entries) -> None:
     """A vertical line at the epoch whose space was kept: the last one called best."""
     from matplotlib.ticker import MaxNLocator
 
@@ -193,7 +190,7 @@ def _mark_kept(axes: "Axes", entries: Entries) -> None:
         )
 
 
-def _share_scale(panels: list["Axes"], rates: list[float]) -> None:
+def _share_scale(panels: list[Axes], rates: list[float]) -> None:
     """The same square-root scale for all panels, from 0 to just above the highest rate."""
     highest = 1.1 * max([*rates, 0.1])
     ticks: list[float] = []

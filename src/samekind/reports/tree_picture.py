@@ -2,16 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from samekind.reports.names import shortened, tell_whole
-from samekind.reports.style import INK, MUTED, SMALL, WRONG, dress, new_figure, plain
+from samekind.reports.panels import Axes, Figure, Text, dress, new_figure, plain
+from samekind.reports.style import INK, MUTED, SMALL, WRONG
 from samekind.taxonomy import Tree
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
 
 Shape = Literal["dendrogram", "radial"]
 Point = tuple[float, float]
@@ -32,7 +28,7 @@ LETTER = 0.58
 
 def tree_picture(
     tree: Tree, *, shape: Shape = "dendrogram", mistakes: Mapping[str, float] | None = None
-) -> "Figure":
+) -> Figure:
     """A tree with its leaves on lines below each other ("dendrogram"), or around a circle ("radial").
 
     Edges are as long as in the tree; where no edge has a length, a step each. Dotted lines lead from short
@@ -103,7 +99,7 @@ class _Layout:
         return max(len(text) for _, text in self.labels()) * self.size * LETTER / 72
 
 
-def _dendrogram(layout: _Layout) -> "Figure":
+def _dendrogram(layout: _Layout) -> Figure:
     count, room = len(layout.leaves), layout.room()
     height = max(1.2, LINES[layout.small] * count + 0.7)
     figure = new_figure(WIDE + room, height)
@@ -129,7 +125,7 @@ def _dendrogram(layout: _Layout) -> "Figure":
     return figure
 
 
-def _radial(layout: _Layout) -> "Figure":
+def _radial(layout: _Layout) -> Figure:
     count, room = len(layout.leaves), layout.room()
     radius = max(1.3, LINES[layout.small] * count / (2 * math.pi))
     side = 2 * (radius + room + 0.15)
@@ -165,7 +161,7 @@ def _at(angle: float, away: float) -> Point:
     return away * math.sin(angle), away * math.cos(angle)
 
 
-def _along(label: "Text", angle: float, size: float, *, outwards: bool) -> None:
+def _along(label: Text, angle: float, size: float, *, outwards: bool) -> None:
     """Turn a text along the radius, so that nobody has to stand on their head."""
     degrees = 90 - math.degrees(angle)
     right_half = math.sin(angle) >= -1e-9
@@ -194,7 +190,7 @@ class _Lines:
         if math.dist(start, end) > 0.01:
             self.leads.append([start, end])
 
-    def draw(self, axes: "Axes") -> None:
+    def draw(self, axes: Axes) -> None:
         from matplotlib.collections import LineCollection
 
         points, colours = [line for line, _ in self.branches], [colour for _, colour in self.branches]
@@ -202,14 +198,14 @@ class _Lines:
         axes.add_collection(LineCollection(self.leads, colors=MUTED, linewidths=0.4, linestyles=(0, (1, 2))))
 
 
-def _inner_label(axes: "Axes", layout: _Layout, place: int, text: str, at: Point) -> "Text":
+def _inner_label(axes: Axes, layout: _Layout, place: int, text: str, at: Point) -> Text:
     colour = layout.colour(place) if layout.tree.names[place] in layout.mistakes else MUTED
     label = axes.text(*at, plain(text) + " ", fontsize=INNER, color=colour)
     tell_whole(label, layout.tree.names[place])
     return label
 
 
-def _hide_frame(axes: "Axes", layout: _Layout | None) -> None:
+def _hide_frame(axes: Axes, layout: _Layout | None) -> None:
     """Leave the axis below of a tree with lengths, and nothing else."""
     for spine in axes.spines.values():
         spine.set_visible(False)

@@ -4,18 +4,14 @@ Kim, "On the Significance of Distance in Machine Learning", 2023, paper III.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from samekind.measures import accuracy_within, adversarial_distances
-from samekind.reports.style import FULL, INK, LARGE, MUTED, PAPER, SERIES, SMALL, new_figure, write
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from samekind.reports.panels import Axes, Figure, new_figure, write
+from samekind.reports.style import FULL, INK, LARGE, MUTED, PAPER, SERIES, SMALL
 
 #: The toy set of paper III: five items of one class, three of the other.
 TOY = torch.tensor([(-1, -1), (-2, 1), (2, -2), (1, 1), (2, -1), (0, 0), (2, 1), (1, -1)], dtype=torch.double)
@@ -25,7 +21,7 @@ REACH, PLACES, ROUNDING = 4.0, 241, 1e-9
 MARKERS = "osD^vP*"
 
 
-def voronoi_regions(points: Tensor, labels: Tensor, epsilons: Sequence[float]) -> "Figure":
+def voronoi_regions(points: Tensor, labels: Tensor, epsilons: Sequence[float]) -> Figure:
     """Two rows of panels, one column an epsilon: the balls of the standard adversarial accuracy above, the
     balls cut with Voronoi cells of the Voronoi-epsilon accuracy below.
 
@@ -67,7 +63,7 @@ def nearest_neighbour_accuracies(
     ]
 
 
-def _draw_regions(axes: "Axes", points: Tensor, labels: Tensor, epsilon: float, *, cut: bool) -> None:
+def _draw_regions(axes: Axes, points: Tensor, labels: Tensor, epsilon: float, *, cut: bool) -> None:
     """The regions of all items as areas of their classes, with the walls of each."""
     axis = np.linspace(-REACH, REACH, PLACES)
     grid = torch.from_numpy(np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2))

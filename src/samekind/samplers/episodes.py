@@ -124,17 +124,9 @@ def episodes(
 
 
 def _draw(
-    members: dict[int, Tensor],
-    *,
-    way: int,
-    shot: int,
-    queries: int,
-    tasks: int,
-    generator: torch.Generator,
+    members: dict[int, Tensor], *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator
 ) -> Iterator[Episode]:
-    """The tasks, from checked settings. Evaluations draw so since the first version: the same seed has to
-    give the same tasks.
-    """
+    """The tasks, from checked settings. The same seed gives the same tasks since the first version."""
     labels, sizes = torch.tensor(list(members)), [len(items) for items in members.values()]
     padded = torch.nn.utils.rnn.pad_sequence(list(members.values()), batch_first=True)
     for _ in range(tasks):

@@ -5,10 +5,7 @@ from torch import Tensor
 
 
 def members_by_class(labels: Tensor) -> dict[int, Tensor]:
-    """Labels (n,) to the ascending indices of each class that occurs, classes in ascending order.
-
-    The indices are on the CPU.
-    """
+    """Labels (n,) to the ascending indices of each class that occurs, in ascending order, on the CPU."""
     labels = labels.cpu()
     classes, counts = torch.unique(labels, return_counts=True)
     groups = torch.split(labels.argsort(stable=True), counts.tolist())

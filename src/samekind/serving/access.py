@@ -1,7 +1,5 @@
 """Who asks, what that caller may do, and how often."""
 
-from collections.abc import Awaitable, Callable
-
 from fastapi import Request
 from limits import parse
 from limits.storage import MemoryStorage
@@ -26,36 +24,26 @@ class Access:
         except ValueError as error:
             raise SettingError(f'a rate is written as "1200/minute": {error}') from error
 
-    def caller(self, request: Request) -> Caller:
-        """Who sent a request. Raises Refusal without a valid token where one is needed, and for a caller that
-        asks too often.
+    def caller(self, request: Request, role: Role) -> Caller:
+        """Who sent a request. Raises Refusal without a valid token where one is needed, for a caller that
+        asks too often, and for one without the role.
         """
         place = request.client.host if request.client else "unknown"
-        caller = Caller(place, "admin") if self._tokens is None else self._known(request, place)
+        caller = Caller(place, "admin") if self._tokens is None else self._known(self._tokens, request, place)
         if not self._limiter.hit(self._rate, "asks", caller.name):
             raise Refusal(429, f"more than {self._rate}; try again in a moment", retry_after=1)
+        if not caller.may(role):
+            raise Refusal(403, f'this needs the role "{role}"; the token has "{caller.role}"')
         return caller
 
-    def _known(self, request: Request, place: str) -> Caller:
-        assert self._tokens is not None
+    def _known(self, tokens: Tokens, request: Request, place: str) -> Caller:
         if not self._limiter.test(self._failed, "fails", place):
             raise Refusal(429, "too many tokens that are not valid; try again later", retry_after=60)
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer" or not token.strip():
             raise Refusal(401, NEEDED)
-        caller = self._tokens.caller(token.strip())
+        caller = tokens.caller(token.strip())
         if caller is None:
             self._limiter.hit(self._failed, "fails", place)
             raise Refusal(401, "this token is not valid here; ask for a new one")
         return caller
-
-    def asks(self, role: Role) -> Callable[[Request], Awaitable[Caller]]:
-        """The caller of a request, who must have a role; a dependency of a route."""
-
-        async def known(request: Request) -> Caller:
-            caller = self.caller(request)
-            if not caller.may(role):
-                raise Refusal(403, f'this needs the role "{role}"; the token has "{caller.role}"')
-            return caller
-
-        return known

@@ -12,14 +12,13 @@ from starlette.staticfiles import StaticFiles
 
 from samekind import __version__
 from samekind.errors import SamekindError
+from samekind.serving import asking, changing, looking
 from samekind.serving.access import Access
-from samekind.serving.asking import asking
 from samekind.serving.audit import Audit
-from samekind.serving.changing import changing
 from samekind.serving.device import Device
 from samekind.serving.engine import Engine
 from samekind.serving.guard import Guard, refused
-from samekind.serving.looking import looking
+from samekind.serving.looking import Map
 from samekind.serving.metrics import Metrics
 from samekind.serving.refusal import Refusal, refusal_of
 from samekind.serving.server import Server
@@ -43,7 +42,6 @@ def create_app(engine: Engine, settings: ServerSettings) -> FastAPI:
         observe=metrics.embedded,
     )
     metrics.watch(lambda: device.waiting)
-    server = Server(engine, device, Access(settings), audit, metrics, limits)
     state = {"status": "starting"}
 
     @asynccontextmanager
@@ -64,8 +62,10 @@ def create_app(engine: Engine, settings: ServerSettings) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
+    app.state.server = Server(engine, device, Access(settings), audit, metrics, limits)
+    app.state.map = Map(engine)
     for routes in (looking, asking, changing):
-        app.include_router(routes(server))
+        app.include_router(routes.router)
     _add_page(app, state)
     _add_errors(app)
     _add_security(app)

@@ -127,14 +127,7 @@ TREE = {
     "known": False,
     "nodes": {"name": "", "height": 1, "children": [{"name": "a", "height": 0, "children": []}]},
 }
-MAP = {
-    "ids": ["7/03.png"],
-    "x": [0.5],
-    "y": [-1.2],
-    "label": [0],
-    "labels": ["7"],
-    "doubt": [0.1],
-}
+MAP = {"ids": ["7/03.png"], "x": [0.5], "y": [-1.2], "label": [0], "labels": ["7"], "doubt": [0.1]}
 TRADEOFF = {
     "kind": "similarity",
     "thresholds": [0.2, 0.6, 0.9],

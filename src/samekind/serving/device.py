@@ -53,7 +53,6 @@ class Device:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait."""
         return self._queue.qsize()
 
     def submit(self, work: Callable[[Vectors], Result], items: Sequence[Any] = ()) -> "Future[Result]":

@@ -25,7 +25,7 @@ from samekind.errors import SettingError
 from samekind.index import Exact, Index, Milvus, Postgres, open_index, space_fingerprint
 from samekind.index.folder import is_index
 from samekind.index.server import address
-from samekind.serving.refusal import Refusal
+from samekind.serving.refusal import class_taken
 from samekind.space import MetricSpace
 
 #: The entry that changes with everything that changes.
@@ -127,9 +127,7 @@ class Enrolments:
             self._index.add(ids, z, entries, replace=replace)
         except SettingError as error:
             if not replace and "already there" in str(error):
-                raise Refusal(
-                    409, f'the class "{name}" is already there; ask to replace it, or choose another name'
-                ) from error
+                raise class_taken(name) from error
             raise
         return added
 

@@ -8,7 +8,6 @@ it by itself. A foreign name that was made to point at this machine (DNS rebindi
 import asyncio
 import logging
 import time
-from typing import Any
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -58,7 +57,7 @@ class Guard:
     """An application in front of another one."""
 
     def __init__(self, app: ASGIApp, settings: ServerSettings, metrics: Metrics) -> None:
-        self._app, self._settings, self._metrics = app, settings, metrics
+        self._app, self._hosts, self._metrics, self.limits = app, settings.hosts, metrics, settings.limits
         self._taken = 0  # bytes of the requests that are being answered
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -81,7 +80,7 @@ class Guard:
             await send(message)
 
         try:
-            check_place(scope, self._settings.hosts)
+            check_place(scope, self._hosts)
             body.check_heading()
             await self._app(scope, body.receive, answer)
         except Refusal as refusal:
@@ -100,14 +99,9 @@ class Guard:
 
     def take(self, count: int) -> None:
         """Take in bytes. Raises Refusal if all requests together hold too many."""
-        if self._taken + count > self._settings.limits.bytes_at_once:
+        if self._taken + count > self.limits.bytes_at_once:
             raise Refusal(503, "the server is busy with other uploads; try again in a moment", retry_after=2)
         self._taken += count
-
-    @property
-    def limits(self) -> Any:
-        """What a request may hold."""
-        return self._settings.limits
 
 
 class _Counted:

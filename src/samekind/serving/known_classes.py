@@ -17,7 +17,7 @@ from samekind.questions.embedded import Embedded
 from samekind.questions.enroll import Enrolled, enroll, remove_class
 from samekind.serving.engine import Answer
 from samekind.serving.enrolments import Enrolments
-from samekind.serving.refusal import Refusal
+from samekind.serving.refusal import Refusal, class_taken
 from samekind.space import MetricSpace
 
 ELSEWHERE = (
@@ -55,7 +55,7 @@ class KnownClasses:
         self.refresh(now=True)
         [name] = spelt_as([name], self._space.classes)
         if name in self._space.classes and not replace:
-            raise _taken(name)
+            raise class_taken(name)
         # First where it can be undone: what is refused here must not be kept.
         answer = enroll(self._space, name, items, replace=replace, under=under)
         try:
@@ -73,7 +73,7 @@ class KnownClasses:
         name = self._known(name)
         [to] = spelt_as([to], [other for other in self._space.classes if other != name])
         if to in self._space.classes and to != name:
-            raise _taken(to)
+            raise class_taken(to)
         if to == name:
             return
         with _writing():
@@ -144,7 +144,3 @@ def _writing() -> Iterator[None]:
     except SpaceError as error:
         log.warning("%s", error)
         raise Refusal(503, ELSEWHERE) from error
-
-
-def _taken(name: str) -> Refusal:
-    return Refusal(409, f'the class "{name}" is already there; ask to replace it, or choose another name')

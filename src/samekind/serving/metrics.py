@@ -44,12 +44,10 @@ class Metrics:
         self._waiting.set_function(waiting)
 
     def answered(self, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
         self._requests.labels(route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
     def embedded(self, items: int) -> None:
-        """Count a batch."""
         if items:
             self._items.observe(items)
 

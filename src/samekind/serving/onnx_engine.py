@@ -13,7 +13,7 @@ from samekind.portable import PortableSpace
 from samekind.portable.reading import item_shape
 from samekind.portable.scores import sigmoid
 from samekind.serving.engine import Answer, Decoded, Drawing, Upload, Vectors
-from samekind.serving.refusal import Refusal
+from samekind.serving.refusal import Refusal, class_taken
 from samekind.serving.vector_rows import checked_rows, row_ids
 
 NO_GALLERY = "this export has no gallery; make one that has: samekind export SPACE --index INDEX --out FOLDER"
@@ -21,20 +21,18 @@ NO_TRADEOFF = "no trade-off is kept with this export; export the folder of a run
 NO_MEASURES = "no measures are kept with this export; samekind evaluate RUN measures a space, then export it"
 NOT_HERE = "a server without PyTorch cannot {do}; serve the space itself: samekind serve SPACE"
 
-QUESTIONS: tuple[Question, ...] = get_args(Question)
 #: The most probable classes that are listed with an answer.
 BEST = 5
 
 
 class OnnxEngine:
-    """An exported space, its gallery, if it has one, and the classes that were enrolled."""
+    """An exported space, its gallery, if it has one, and the classes that were enrolled; see `Engine`."""
 
     def __init__(self, space: PortableSpace) -> None:
         self._space = space
         self.medium = space.description.medium
 
     def info(self) -> Answer:
-        """What the space is and knows."""
         space, description = self._space, self._space.description
         return {
             "name": description.name,
@@ -43,7 +41,7 @@ class OnnxEngine:
             "classes": list(space.classes.names),
             "dimension": description.dimension,
             "kinds": space.kinds,
-            "kind_for": {question: space.kind_for(question) for question in QUESTIONS},
+            "kind_for": {question: space.kind_for(question) for question in get_args(Question)},
             "decisions": {kind: asdict(decision) for kind, decision in space.decisions.items()},
             "open_set": None if space.open_set is None else asdict(space.open_set),
             "gallery": None if space.gallery is None else len(space.gallery),
@@ -53,23 +51,19 @@ class OnnxEngine:
         }
 
     def read(self, uploads: Sequence[Upload]) -> Decoded:
-        """Decode files, one item each, as those of the training were."""
         items = tuple(self._space.read(content, name) for name, content in uploads)
         return Decoded(tuple(upload.name for upload in uploads), items)
 
     def read_vectors(self, rows: Sequence[Sequence[float]]) -> Decoded:
-        """Items that are given as numbers."""
         description = self._space.description
         vectors = self.medium == "vectors"
         shape = item_shape(description.reader, description.reading) if vectors else ()
         return Decoded(row_ids(rows), tuple(checked_rows(rows, shape, self.medium)))
 
     def embed(self, items: Sequence[Array]) -> Vectors:
-        """The vectors of items."""
         return np.asarray(self._space.embed(list(items)), np.float32)
 
     def compare(self, z: Vectors, *, kind: str | None, prior: float) -> Answer:
-        """Whether two items are the same kind."""
         answer = self._space.compare(z, kind=kind, prior=prior)
         decision = answer.decision
         return {
@@ -85,7 +79,6 @@ class OnnxEngine:
         }
 
     def classify(self, ids: Sequence[str], z: Vectors, *, kind: str | None, level: float | None) -> Answer:
-        """The class of each item, with the most probable ones."""
         if level is not None:
             _refuse("answer at inner nodes of a tree")
         if not self._space.classes.names:
@@ -111,7 +104,6 @@ class OnnxEngine:
         }
 
     def search(self, ids: Sequence[str], z: Vectors, *, k: int, kind: str | None) -> Answer:
-        """The items of the gallery that are most like each item."""
         gallery = self._space.gallery
         if gallery is None:
             raise Refusal(404, NO_GALLERY)
@@ -132,27 +124,18 @@ class OnnxEngine:
         replace: bool,
         under: str | None,
     ) -> Answer:
-        """A new class, which is on the disk when this returns."""
         if under is not None:
             _refuse("enrol a class under a node of a tree")
         name = self._space.classes.spelt(name)
         known = name in self._space.classes.names
         if known and not replace:
-            raise _taken(name)
-        classes, done = (
-            self._space.enrolments.enroll(name, z, replace=replace),
-            "replaced" if known else "added",
-        )
-        return {
-            "class": name,
-            "done": done,
-            "examples": len(z),
-            "classes": classes.names,
-            "warning": self._stale(name, done),
-        }
+            raise class_taken(name)
+        classes = self._space.enrolments.enroll(name, z, replace=replace).names
+        done, open_set = "replaced" if known else "added", self._space.open_set
+        stale = None if open_set is None else stale_threshold(open_set, name, done)
+        return {"class": name, "done": done, "examples": len(z), "classes": classes, "warning": stale}
 
     def classes(self) -> Answer:
-        """The known classes."""
         known = self._space.classes
         enrolled = set(known.enrolled)
         rows: list[dict[str, Any]] = [
@@ -162,16 +145,14 @@ class OnnxEngine:
         return {"classes": rows}
 
     def rename(self, name: str, to: str) -> Answer:
-        """Call a class by another name."""
         old = self._known(name)
         new = self._space.classes.spelt(to)
         if new != old and new in self._space.classes.names:
-            raise _taken(new)
+            raise class_taken(new)
         self._space.enrolments.rename(old, to)
         return self.classes()
 
     def remove(self, name: str) -> Answer:
-        """Forget a class."""
         self._space.enrolments.remove(self._known(name))
         return self.classes()
 
@@ -205,13 +186,11 @@ class OnnxEngine:
         _refuse("save a threshold")
 
     def measures(self) -> Answer:
-        """The measures that were kept with the run."""
         if not self._space.description.measures:
             raise Refusal(404, NO_MEASURES)
         return self._space.description.measures
 
     def close(self) -> None:
-        """Let another server enrol classes."""
         self._space.close()
 
     def _best(self, probabilities: Array) -> list[Answer]:
@@ -233,10 +212,6 @@ class OnnxEngine:
             raise Refusal(404, f'there is no class "{name}"')
         return name
 
-    def _stale(self, name: str, done: str) -> str | None:
-        open_set = self._space.open_set
-        return None if open_set is None else stale_threshold(open_set, name, done)
-
 
 def open_onnx_engine(folder: Path, *, state: Path) -> OnnxEngine:
     """The engine of an exported folder; what is enrolled is kept in ``state``."""
@@ -251,7 +226,3 @@ def onnx_state_folder(folder: Path) -> Path:
 
 def _refuse(do: str) -> NoReturn:
     raise Refusal(501, NOT_HERE.format(do=do))
-
-
-def _taken(name: str) -> Refusal:
-    return Refusal(409, f'the class "{name}" is already there; ask to replace it, or choose another name')

@@ -19,6 +19,11 @@ class Refusal(Exception):  # noqa: N818 (it is what the client is told, and no f
         return {**headers, "WWW-Authenticate": "Bearer"} if self.status == 401 else headers
 
 
+def class_taken(name: str) -> Refusal:
+    """The refusal of a name that another class has."""
+    return Refusal(409, f'the class "{name}" is already there; ask to replace it, or choose another name')
+
+
 def refusal_of(error: SamekindError) -> Refusal:
     """The refusal for a mistake of the client, or for a server of an index that does not answer."""
     if isinstance(error, IndexServerError):

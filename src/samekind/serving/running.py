@@ -34,13 +34,13 @@ def listening(host: str, port: int) -> socket.socket:
     return opened
 
 
-def run(app: FastAPI, listener: socket.socket, *, log_level: str = "warning") -> None:
+def run(app: FastAPI, listener: socket.socket) -> None:
     """Answer requests until the process is told to stop."""
     import uvicorn
 
     config = uvicorn.Config(
         app,
-        log_level=log_level,
+        log_level="warning",
         access_log=False,
         server_header=False,
         limit_concurrency=MOST_CONNECTIONS,

@@ -1,8 +1,10 @@
 """What all routes of one server share."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import Annotated
 
-from fastapi import Request
+from fastapi import Depends, Request
 from starlette.concurrency import run_in_threadpool
 
 from samekind.serving import headings
@@ -13,7 +15,8 @@ from samekind.serving.engine import Decoded, Engine, Upload
 from samekind.serving.metrics import Metrics
 from samekind.serving.refusal import Refusal
 from samekind.serving.settings import Limits
-from samekind.serving.uploads import Body, read_body
+from samekind.serving.tokens import Caller, Role
+from samekind.serving.uploads import Body, Settings, read_body
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,14 @@ class Server:
         self._check_count(len(decoded.items), exactly)  # a table or an array holds many
         return decoded
 
+    async def asked(
+        self, request: Request, model: type[Settings], *fields: str, exactly: int | None = None
+    ) -> tuple[Settings, Decoded]:
+        """The settings of a request, as the model has them, and its `items`."""
+        body = await self.body(request)
+        settings = body.settings_as(model)
+        return settings, await self.items(body, *fields, exactly=exactly)
+
     def _check_count(self, count: int, exactly: int | None) -> None:
         if exactly is not None and count != exactly:
             raise Refusal(422, f"expected {exactly} items, got {count}")
@@ -61,3 +72,22 @@ class Server:
             return self.engine.read_vectors(vectors)  # type: ignore[arg-type]
         headings.check(uploads, self.engine.medium, self.limits)
         return self.engine.read(uploads)
+
+
+async def _server(request: Request) -> Server:
+    server: Server = request.app.state.server
+    return server
+
+
+def _asks(role: Role) -> Callable[[Request], Awaitable[Caller]]:
+    async def known(request: Request) -> Caller:
+        return (await _server(request)).access.caller(request, role)
+
+    return known
+
+
+#: What a route asks for: the server that a request is for, and a caller who has a role there.
+Serving = Annotated[Server, Depends(_server)]
+Reader = Annotated[Caller, Depends(_asks("read"))]
+Enroller = Annotated[Caller, Depends(_asks("enrol"))]
+Admin = Annotated[Caller, Depends(_asks("admin"))]

@@ -98,16 +98,14 @@ class Tokens:
             return
         try:
             rows = read_json(self.path.read_bytes())["tokens"]
-            entries = {row["name"]: (_role(row["role"]), bytes.fromhex(row["sha256"])) for row in rows}
+            entries = {
+                row["name"]: (ROLES[ROLES.index(row["role"])], bytes.fromhex(row["sha256"])) for row in rows
+            }
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SpaceError(
                 f"{self.path} is damaged: it holds no tokens; remove it and make new ones"
             ) from error
         self._seen, self._entries = (stat.st_mtime_ns, stat.st_ino), entries
-
-
-def _role(text: str) -> Role:
-    return ROLES[ROLES.index(text)]
 
 
 def _digest(token: str) -> bytes:

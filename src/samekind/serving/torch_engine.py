@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import PurePosixPath
 from typing import get_args
@@ -16,7 +15,7 @@ from samekind.data import collect_bytes
 from samekind.data import files as data_files
 from samekind.data.files import TABLES
 from samekind.decisions import Kind, Question
-from samekind.errors import DataError, SamekindError, SettingError, SpaceError
+from samekind.errors import SamekindError, SettingError, SpaceError
 from samekind.index import Index
 from samekind.inference import embed
 from samekind.questions.attention import drawable_layer
@@ -27,13 +26,7 @@ from samekind.questions.gallery_map import gallery_map
 from samekind.questions.opening import OpenSpace
 from samekind.questions.reading import known_kind
 from samekind.questions.thumbnails import has_thumbnail, thumbnail_of
-from samekind.questions.tradeoff import (
-    HeldOut,
-    TradeOff,
-    decision_at,
-    held_out_gallery,
-    held_out_items,
-)
+from samekind.questions.tradeoff import HeldOut, TradeOff, decision_at, held_out_of
 from samekind.serving.drawing import drawn, nested
 from samekind.serving.engine import Answer, Decoded, Drawing, Upload, Vectors
 from samekind.serving.enrolments import Enrolments
@@ -51,7 +44,6 @@ NO_TRIALS = (
 )
 NOT_SAVED = "the space cannot be written now: another program changes it, or nobody may; the threshold stays"
 NO_MEASURES = "no measures are kept with this space; samekind evaluate RUN measures it and keeps them"
-QUESTIONS: tuple[Question, ...] = get_args(Question)
 #: The most classes whose tree is made.
 MOST_IN_TREE = 2_000
 #: The most probable classes that are listed with an answer.
@@ -61,7 +53,7 @@ log = logging.getLogger("samekind.serving")
 
 
 class TorchEngine:
-    """A space, the gallery that is searched, if any, and the classes that were enrolled."""
+    """A space, the gallery that is searched, if any, and the classes that were enrolled; see `Engine`."""
 
     def __init__(self, opened: OpenSpace, *, gallery: Index | None, enrolments: Enrolments) -> None:
         reader = opened.space.reader
@@ -76,7 +68,6 @@ class TorchEngine:
         self._curves: dict[Kind, TradeOff] = {}
 
     def info(self) -> Answer:
-        """What the space is and knows."""
         self._classes.refresh()
         space = self._space
         return {
@@ -86,7 +77,7 @@ class TorchEngine:
             "classes": space.classes,
             "dimension": space.prototypes.dimension,
             "kinds": space.kinds,
-            "kind_for": {question: space.kind_for(question) for question in QUESTIONS},
+            "kind_for": {question: space.kind_for(question) for question in get_args(Question)},
             "decisions": {kind: asdict(decision) for kind, decision in space.decisions.items()},
             "open_set": None if space.open_set is None else asdict(space.open_set),
             "gallery": None if self._gallery is None else len(self._gallery),
@@ -96,7 +87,6 @@ class TorchEngine:
         }
 
     def read(self, uploads: Sequence[Upload]) -> Decoded:
-        """Decode files, as those of the training were."""
         ids: list[str] = []
         items: list[Tensor] = []
         for name, content in uploads:
@@ -111,20 +101,16 @@ class TorchEngine:
         return Decoded(tuple(ids), tuple(items))
 
     def read_vectors(self, rows: Sequence[Sequence[float]]) -> Decoded:
-        """Items that are given as numbers."""
         values = checked_rows(rows, self._reader.shape, self.medium)
         return Decoded(row_ids(rows), tuple(torch.from_numpy(values)))
 
     def embed(self, items: Sequence[Tensor]) -> Vectors:
-        """The vectors of items."""
         return np.asarray(embed(self._space, self._reader.medium.batch(list(items))).numpy(), np.float32)
 
     def compare(self, z: Vectors, *, kind: str | None, prior: float) -> Answer:
-        """Whether two items are the same kind."""
         return compare_embedded(self._space, torch.from_numpy(z), kind=kind, prior=prior).to_json()
 
     def classify(self, ids: Sequence[str], z: Vectors, *, kind: str | None, level: float | None) -> Answer:
-        """The class of each item, with the most probable ones."""
         self._classes.refresh()
         if not self._space.classes:
             raise Refusal(404, "this space knows no class yet; enrol one")
@@ -132,7 +118,6 @@ class TorchEngine:
         return questions.identify(self._space, items, kind=kind, level=level, best=BEST).to_json()
 
     def search(self, ids: Sequence[str], z: Vectors, *, k: int, kind: str | None) -> Answer:
-        """The items of the gallery that are most like each item."""
         gallery = self._expect_gallery()
         score = None if kind is None else known_kind(self._space, kind, "neighbours")
         answer = questions.search(self._space, _embedded(ids, z), gallery, k=k, kind=score).to_json()
@@ -144,20 +129,16 @@ class TorchEngine:
     def enroll(
         self, name: str, ids: Sequence[str], z: Vectors, *, replace: bool, under: str | None
     ) -> Answer:
-        """A new class, which is kept among the enrolments when this returns."""
         return self._classes.enroll(name, _embedded(ids, z), replace=replace, under=under).to_json()
 
     def classes(self) -> Answer:
-        """The known classes."""
         return self._classes.to_json()
 
     def rename(self, name: str, to: str) -> Answer:
-        """Call a class by another name."""
         self._classes.rename(name, to)
         return self._classes.to_json()
 
     def remove(self, name: str) -> Answer:
-        """Forget a class."""
         self._classes.remove(name)
         return self._classes.to_json()
 
@@ -176,18 +157,15 @@ class TorchEngine:
         return {**self._tree[1], "known": space.tree is not None}
 
     def attention(self, item: Tensor) -> Drawing:
-        """Where the network looks in a picture."""
         self._classes.refresh()
         layer = drawable_layer(self._space)
         looked = questions.attention(self._space, item, layer)
         return Drawing(looked.name or "", lambda: drawn(item, looked, layer))
 
     def map(self) -> Answer:
-        """The map of the gallery."""
         return gallery_map(self._expect_gallery()).to_json()
 
     def thumbnail(self, id: str) -> bytes | None:
-        """The picture of an item of the gallery."""
         gallery = self._expect_gallery()
         try:
             [metadata] = gallery.metadata([id])
@@ -219,14 +197,12 @@ class TorchEngine:
         return asdict(decision)
 
     def measures(self) -> Answer:
-        """The measures that were kept with the run."""
         rows = RunFolder.around(self._opened.folder).measures()
         if rows is None:
             raise Refusal(404, NO_MEASURES)
         return {"rows": rows}
 
     def close(self) -> None:
-        """Close the gallery and the enrolments."""
         if self._gallery is not None:
             self._gallery.close()
         self._enrolments.close()
@@ -245,13 +221,7 @@ class TorchEngine:
     def _held_out(self) -> HeldOut:
         """The items that thresholds are measured on, embedded when they are first needed."""
         if self._trials is None:
-            run = RunFolder.around(self._opened.folder)
-            if run.finished:
-                with suppress(SamekindError):  # the data may be gone
-                    self._trials = held_out_items(self._space, run.sets().validation)
-            if self._trials is None and self._gallery is not None:
-                with suppress(DataError):
-                    self._trials = held_out_gallery(self._gallery)
+            self._trials = held_out_of(self._space, RunFolder.around(self._opened.folder), self._gallery)
         if self._trials is None:
             raise Refusal(404, NO_TRIALS)
         return self._trials

@@ -7,13 +7,10 @@ import numpy as np
 from samekind.serving.engine import Vectors
 from samekind.serving.refusal import Refusal
 
-#: The medium of items that are rows of numbers.
-VECTORS = "vectors"
-
 
 def checked_rows(rows: Sequence[Sequence[float]], shape: tuple[int, ...], medium: str) -> Vectors:
     """Rows of numbers as items (n, width) of this shape. Raises Refusal for anything else."""
-    if medium != VECTORS:
+    if medium != "vectors":
         raise Refusal(415, f"items are {medium} here; send them as files")
     expected = f"vectors: expected lists of {shape[0]} numbers"
     if not all(isinstance(row, list) and len(row) == shape[0] for row in rows):

@@ -126,9 +126,7 @@ class Neighbourhood(nn.Module):
         )
 
     def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
-        """What scores the blocks of a and b, and what it takes in their place: no item is compared with the
-        cohort twice.
-        """
+        """What scores the blocks of a and b, and what it takes: none is compared with the cohort twice."""
         if self.mapped is not None:
             return Dot(), self.mapping(a, "first"), self.mapping(b, "second")
         levels = self._level(a, "first"), self._level(b, "second")

@@ -73,7 +73,8 @@ class PairBlocks:
             return scores
         if self.normalise:
             a, b = on_sphere(a), on_sphere(b)
-        height, width = shape_of_blocks(len(a), len(b), self._most_pairs())
+        most = max(1, torch.get_num_threads() * CACHE // (2 * self.last.element_size() * self.hidden))
+        height, width = shape_of_blocks(len(a), len(b), most)
         down, across = math.ceil(len(a) / height), math.ceil(len(b) / width)
         first, second = torch.mm(a, self.left)[:, None], torch.addmm(self.bias, b, self.right)
         columns = second.chunk(across)
@@ -81,9 +82,6 @@ class PairBlocks:
             for column, block in zip(columns, strip.chunk(across, 1), strict=True):
                 self._score(rows, column, block)
         return scores
-
-    def _most_pairs(self) -> int:
-        return max(1, torch.get_num_threads() * CACHE // (2 * self.last.element_size() * self.hidden))
 
     def _score(self, rows: Tensor, columns: Tensor, scores: Tensor) -> None:
         """One block, written to ``scores``."""

@@ -79,7 +79,8 @@ class PairsNetwork(nn.Module):
         if ready is not self:
             return ready.score_all(a, b)
         first, second = self.halves(a, b)
-        if self._recomputed(first, second):
+        many = worth_recomputing(first, len(first) * len(second), self.depth)
+        if many and self._differentiated(first, second):
             dropout = self.dropout if self.training else 0.0
             layers = self._hidden_layers()
             return recomputed_scores(first, second, layers, self.last, slope=self.slope, dropout=dropout)
@@ -113,11 +114,6 @@ class PairsNetwork(nn.Module):
             a, b = on_sphere(a), on_sphere(b)
         left, right = self.first.weight[:, : self.dimension], self.first.weight[:, self.dimension :]
         return F.linear(a, left), F.linear(b, right, self.first.bias)
-
-    def _recomputed(self, first: Tensor, second: Tensor) -> bool:
-        return worth_recomputing(first, len(first) * len(second), self.depth) and self._differentiated(
-            first, second
-        )
 
     def _differentiated(self, a: Tensor, b: Tensor) -> bool:
         return torch.is_grad_enabled() and any(

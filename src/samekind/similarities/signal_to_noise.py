@@ -1,4 +1,4 @@
-"""Signal-to-noise distance: how much two embeddings differ, for how much the first one varies.
+"""Signal-to-noise distance: the variance of the difference of two embeddings, over that of the first.
 
 Yuan et al., "Signal-to-Noise Ratio: A Robust Distance Metric for Deep Metric Learning", CVPR 2019.
 """

@@ -127,11 +127,11 @@ class _Left:
         return limbs
 
     def _heights(self) -> Array:
-        """The u of each node; that of a node that is gone keeps it out of every smallest pair."""
+        """The u of each node. It is minus infinity for removed nodes, so that no smallest pair has one."""
         return np.where(self.alive, self.sums / (self.count - 2), -np.inf)
 
     def _bound(self, height: Array) -> Any:
-        """What every pair of nodes of the last look that was not remembered is above."""
+        """A lower bound for all pairs of the last full search that were not stored."""
         rises = (height[: self.looked] - self.start)[self.alive[: self.looked]]
         if len(rises) < 2:
             return np.inf

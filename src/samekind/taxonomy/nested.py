@@ -94,10 +94,7 @@ def parse_indented(text: str) -> Tree:
 
 
 def indented_text(tree: Tree) -> str:
-    """The tree as a text, each name on a line, two spaces further to the right than its parent's.
-
-    Lengths are left out.
-    """
+    """The tree as a text, a name a line, two spaces further right than its parent's; without lengths."""
     _check_height(tree)
     lines = []
     waiting = [0]

@@ -216,9 +216,7 @@ def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
 
 
 def _encoder(name: str, arguments: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
-    """An encoder with the facts of its input; those inside it are built first. A head takes the embeddings of
-    the encoder below it.
-    """
+    """An encoder with the facts of its input; those inside it first, and a head takes their embeddings."""
     inside = {key: _inside(value, facts) for key, value in arguments.items() if key != "head"}
     if "head" in arguments:
         below = getattr(inside.get("encoder"), "dimension", None)

@@ -52,8 +52,7 @@ def trouble(
     advice = _advice(run)
     if spread < NO_SPREAD:
         return Trouble(
-            f"all embeddings are nearly equal (spread {spread:.1g} of their squared length); {advice}",
-            True,
+            f"all embeddings are nearly equal (spread {spread:.1g} of their squared length); {advice}", True
         )
     if entry["epoch"] < EPOCHS:
         return None
@@ -73,9 +72,7 @@ def trouble(
 
 
 def verdict(run: Run, lines: Sequence[Mapping[str, Any]]) -> str | None:
-    """A sentence if the kept epoch is not better than the untrained start; None if it is, or without a record
-    of the start.
-    """
+    """A sentence if the kept epoch is not better than the recorded untrained start, else None."""
     start = lines[0].get("untrained", {}) if lines else {}
     best = next((entry for entry in reversed(lines) if entry["best"]), None)
     if best is None or run.watch not in start or is_better(run, start, best["validation"]):

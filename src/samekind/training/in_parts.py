@@ -7,13 +7,11 @@ in the backward pass. Adding up gradients of the parts' own losses would leave o
 
 import math
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
-from samekind.encoders.stages import statistics_kept
+from samekind.encoders.stages import checkpoint_of
 
 #: Embeddings (n, d), and further outputs by name.
 Embedding = tuple[Tensor, Mapping[str, Tensor]]
@@ -28,14 +26,8 @@ def in_parts(call: Callable[[Tensor], Embedding], x: Tensor, *, at_once: int, mo
     """
     if not at_once or len(x) <= at_once or not torch.is_grad_enabled():
         return call(x)
-
-    def contexts() -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
-        return nullcontext(), statistics_kept([module])
-
     # Parts of nearly one size: batch normalisation cannot do with a single item.
-    parts = [
-        checkpoint(call, part, use_reentrant=False, context_fn=contexts)
-        for part in x.tensor_split(math.ceil(len(x) / at_once))
-    ]
+    pieces = x.tensor_split(math.ceil(len(x) / at_once))
+    parts = [checkpoint_of([module])(call, piece) for piece in pieces]
     outputs = {name: torch.cat([output[name] for _, output in parts]) for name in parts[0][1]}
     return torch.cat([z for z, _ in parts]), outputs

@@ -73,9 +73,7 @@ def with_encoder(run: Run, encoder: nn.Module) -> Run:
 
 
 def expect_same_encoder(now: Mapping[str, Any], before: Mapping[str, Any], folder: Path) -> None:
-    """Raise TrainingError if a run (settings ``before``) would go on with another encoder, and one of the two
-    was passed in.
-    """
+    """Raise TrainingError if a run would go on with another encoder, and one of the two was passed in."""
     new, old = now["space"]["encoder"], before["space"]["encoder"]
     if new == old or GIVEN not in (new["name"], old["name"]):
         return

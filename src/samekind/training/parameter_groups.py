@@ -112,9 +112,7 @@ def _stage(space: MetricSpace, part: str, stage: str) -> list[nn.Module]:
 
 
 def _expect_learning(name: str, modules: list[nn.Module]) -> None:
-    """Raises SettingError if all weights are frozen. A part without weights, as running averages, may have a
-    rate.
-    """
+    """Raises SettingError if all weights are frozen. A part without weights may have a rate."""
     weights = _parameters(modules)
     if weights and not any(weight.requires_grad for weight in weights):
         raise SettingError(

@@ -33,10 +33,6 @@ def after(done: int, factor: Callable[[int], float], *, first: float) -> float:
     return factor(done) if done >= first else 0.0
 
 
-def _one(_: int) -> float:
-    return 1.0
-
-
 def _stepwise(optimiser: torch.optim.Optimizer, factor: Callable[[int], float], *, first: float) -> LambdaLR:
     """PyTorch's schedule of a factor, by the steps done; pretrained groups stand still in the ``first``."""
     later = partial(after, factor=factor, first=first)
@@ -46,9 +42,7 @@ def _stepwise(optimiser: torch.optim.Optimizer, factor: Callable[[int], float], 
 
 
 class Scheduler:
-    """Moves the rate after each step or each epoch, as the run's schedule says; ``batches`` is the number of
-    steps in an epoch.
-    """
+    """Moves the rate by the run's schedule, after each step or epoch (of so many ``batches``)."""
 
     def __init__(self, optimiser: torch.optim.Optimizer, run: Run, *, batches: int) -> None:
         self.optimiser = optimiser
@@ -67,7 +61,9 @@ class Scheduler:
                 factor = partial(cosine, steps=steps, warmup=warmup)
                 self.inner["by_step"] = _stepwise(optimiser, factor, first=schedule.new_first * batches)
             case "constant" if schedule.new_first:
-                self.inner["by_step"] = _stepwise(optimiser, _one, first=schedule.new_first * batches)
+                self.inner["by_step"] = _stepwise(
+                    optimiser, lambda _: 1.0, first=schedule.new_first * batches
+                )
             case "multi-step":
                 self.inner["by_epoch"] = MultiStepLR(optimiser, list(schedule.milestones), schedule.factor)
             case "exponential":

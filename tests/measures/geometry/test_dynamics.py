@@ -9,10 +9,7 @@ from hypothesis import settings as effort
 from hypothesis import strategies as st
 
 from samekind.measures.geometry import (
-    ClassMotion,
-    class_motion,
     compare_checkpoints,
-    proper_cases,
     rescaling,
     step_dynamics,
 )
@@ -76,80 +73,7 @@ def test_refuses_different_shapes():
         rescaling(drawn(4, 2), drawn(3, 2))
 
 
-# --- motion -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("vectors", [1, 3])
-@pytest.mark.parametrize("alpha", [None, 1.3])
-def test_motion_is_the_loop(vectors, alpha):
-    """Own and other classes apart; of several vectors the one nearest before is looked at again after."""
-    old, labels = drawn(5, 3), torch.tensor([0, 1, 2, 1, 0])
-    new = 1.2 * old + 0.3 * drawn(5, 3, seed=1)
-    before, after = drawn(3, vectors, 3, seed=2), drawn(3, vectors, 3, seed=3)
-    own, other = [], []
-    for query in range(5):
-        for label in range(3):
-            away = [math.sqrt(float((old[query] - p).square().sum()) + 1e-10) for p in before[label]]
-            nearest = away.index(min(away))
-            now = math.sqrt(float((new[query] - after[label][nearest]).square().sum()) + 1e-10)
-            (own if label == labels[query] else other).append(math.log(now / away[nearest]))
-    con, div = math.exp(sum(own) / len(own)), math.exp(sum(other) / len(other))
-    factor = alpha or rescaling(old, new).alpha
-    result = class_motion(old, new, labels, old_prototypes=before, new_prototypes=after, alpha=alpha)
-    assert result == pytest.approx((con / factor, div / factor, con / div))
-
-
-def test_a_rescaled_space_has_not_moved():
-    old, labels, prototypes = drawn(5, 3), torch.tensor([0, 1, 2, 1, 0]), drawn(3, 1, 3, seed=2)
-    moved = class_motion(old, 4 * old, labels, old_prototypes=prototypes, new_prototypes=4 * prototypes)
-    assert moved == pytest.approx((1, 1, 1))
-
-
-def test_a_query_on_its_prototype_stays_finite():
-    old, prototypes = torch.tensor([[0.0], [2.0]]), torch.tensor([[[0.0]], [[1.0]]])
-    moved = class_motion(
-        old, old + 1, torch.tensor([0, 1]), old_prototypes=prototypes, new_prototypes=prototypes, alpha=1
-    )
-    assert all(math.isfinite(value) and value > 0 for value in moved)
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        ({"old_prototypes": torch.ones(2, 3)}, r"expected prototypes \(classes, k, 3\)"),
-        ({"new_prototypes": torch.ones(2, 2, 3)}, r"expected prototypes \(classes, k, 3\)"),
-        ({"old_prototypes": torch.full((2, 1, 3), torch.nan)}, "finite prototypes"),
-        ({"labels": torch.tensor([0, 1, 2])}, "labels from 0 to 1, rows of the prototypes, got 0 to 2"),
-        ({"labels": torch.tensor([0, 1])}, "one label an item"),
-        ({"alpha": 0.0}, "an alpha above 0"),
-        ({"alpha": math.nan}, "an alpha above 0"),
-    ],
-)
-def test_refuses_invalid_input(change, says):
-    arguments = {
-        "old": drawn(3, 3),
-        "new": drawn(3, 3, seed=1),
-        "labels": torch.tensor([0, 1, 1]),
-        "old_prototypes": torch.ones(2, 1, 3),
-        "new_prototypes": torch.ones(2, 1, 3),
-        "alpha": 1.0,
-    }
-    with pytest.raises(ValueError, match=says):
-        class_motion(**{**arguments, **change})
-
-
 # --- over checkpoints -------------------------------------------------------------------------------
-
-
-def test_at_one_nothing_is_proper():
-    motions = [ClassMotion(1.0, 1.0, 1.0), ClassMotion(0.9, 1.1, 0.9), ClassMotion(1.1, 0.9, 1.1)]
-    assert proper_cases(motions) == pytest.approx((1 / 3, 1 / 3, 1 / 3))
-
-
-def test_refuses_empty_and_nan_motions():
-    for wrong in ([], torch.ones(3, 2), [ClassMotion(1.0, math.nan, 1.0)]):
-        with pytest.raises(ValueError, match="expected motions"):
-            proper_cases(wrong)
 
 
 def factors(proper, total):
@@ -199,18 +123,18 @@ def a_step(*, labels, seed=0):
 
 
 def by_definition(old, new, labels, support, *, nearest):
-    """The same from the functions that take prototypes."""
-    classes = sorted(set(labels[support].tolist()))
-    rows = [support & (labels == label) for label in classes]
-    before, after = (
-        torch.stack([z[row] if nearest else z[row].mean(0, keepdim=True) for row in rows]) for z in (old, new)
-    )
-    whole = rescaling(old, new)
-    queries = torch.tensor([classes.index(label) for label in labels[~support].tolist()])
-    moved = class_motion(
-        old[~support], new[~support], queries, old_prototypes=before, new_prototypes=after, alpha=whole.alpha
-    )
-    return [whole.norm_ratio, *moved]
+    """Query by query and class by class; of several examples the one nearest before is looked at again."""
+    own, other, whole = [], [], rescaling(old, new)
+    for query in (~support).nonzero().flatten().tolist():
+        for label in set(labels[support].tolist()):
+            rows = support & (labels == label)
+            before, after = (z[rows] if nearest else z[rows].mean(0, keepdim=True) for z in (old, new))
+            away = [math.sqrt(float((old[query] - vector).square().sum()) + 1e-10) for vector in before]
+            place = away.index(min(away))
+            now = math.sqrt(float((new[query] - after[place]).square().sum()) + 1e-10)
+            (own if label == int(labels[query]) else other).append(math.log(now / away[place]))
+    con, div = (math.exp(sum(part) / len(part)) for part in (own, other))
+    return [whole.norm_ratio, con / whole.alpha, div / whole.alpha, con / div]
 
 
 LABELS = [7, 7, 7, 7, 3, 3, 3, 3, 900, 900, 900, 900]
@@ -254,6 +178,18 @@ def test_equal_support_items_count_as_one():
     twice = step_dynamics(old, new, labels, support, nearest=True)
     alone = step_dynamics(old[once], new[once], labels[once], support[once], nearest=True)
     torch.testing.assert_close(twice[3], alone[3])
+
+
+def test_a_rescaled_space_has_not_moved():
+    old, _, labels = a_step(labels=LABELS)
+    assert step_dynamics(old, 4 * old, labels, SUPPORT)[1:].tolist() == pytest.approx([1, 1, 1])
+
+
+def test_a_query_on_its_prototype_stays_finite():
+    old, labels = torch.tensor([[0.0], [0.0], [1.0], [2.0]]), torch.tensor([0, 0, 1, 1])
+    support = torch.tensor([True, False, True, False])
+    moved = step_dynamics(old, old + torch.tensor([[0.0], [1.0], [0.0], [0.0]]), labels, support)
+    assert moved.isfinite().all()
 
 
 def test_what_is_undefined_in_a_step_is_nan():

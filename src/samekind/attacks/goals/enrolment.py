@@ -46,7 +46,7 @@ class Enrolments:
             bars, kind = torch.full(queries.shape[:2], decision.threshold), decision.kind
         self.bars = bars
         self.kind: Kind = kind or space.kind_for("classes")
-        self.objective = objective
+        self.objective = self.value = objective
 
     def above(self, x: Tensor, items: Tensor) -> Tensor:
         """By how much every query (n, m) is above its bar, once the examples (n, k, …) are enrolled."""
@@ -68,14 +68,10 @@ class Enrolments:
         """The mean of `above`, and 0."""
         return verdicts(self.above(x, items).mean(1))
 
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective; by default how far the mean query is on the wrong side."""
-        return self.objective(outcomes, truth)
-
 
 def known_bars(space: MetricSpace, queries: Tensor, *, kind: Kind | None = None) -> Tensor:
-    """The score (sets, m) that a new class has to reach to be named for queries (sets, m, d): that of the
-    best class the space knows, with the bonus of enrolled ones.
+    """What a new class must score (sets, m) to be named for queries (sets, m, d): as much as the best class
+    that the space knows, less the bonus of enrolled classes.
     """
     kind = kind or space.kind_for("classes")
     bonus = space.balances[kind].bonus if kind in space.balances else 0.0

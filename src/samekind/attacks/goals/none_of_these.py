@@ -43,7 +43,7 @@ class NoneOfThese:
         self.truth = _placed(truth, len(space.classes))
         self.target = None if target is None else _placed(target, len(space.classes))
         self.kind = kind
-        self.objective = objective
+        self.objective = self.value = objective
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
         """One for every class, and 0 for none (n, classes + 1)."""
@@ -53,10 +53,6 @@ class NoneOfThese:
         classes = self.model.log_probabilities(z, kind=self.kind)
         known = best - self.decision.threshold + (classes - classes.amax(1, keepdim=True))
         return torch.cat([known, torch.zeros_like(best)], dim=1)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective; by default by how much the truth has lost."""
-        return self.objective(outcomes, truth)
 
 
 def _placed(truth: Tensor, classes: int) -> Tensor:

@@ -43,7 +43,7 @@ class Retrieval:
         self.truth = torch.zeros(len(labels), dtype=torch.long)
         self.rank = rank
         self.kind: Kind = kind or space.kind_for("neighbours")
-        self.objective = objective
+        self.objective = self.value = objective
         fewest = int((~self.same).sum(1).min()) if len(labels) else rank
         if not 1 <= rank <= fewest:
             raise DataError(
@@ -60,7 +60,3 @@ class Retrieval:
         right = scores.masked_fill(~same | itself.to(z.device), -torch.inf).amax(1)
         others = scores.masked_fill(same, -torch.inf).topk(self.rank, dim=1).values[:, -1]
         return torch.stack([right, others], dim=1)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective; by default by how much the other item is ahead, which never saturates."""
-        return self.objective(outcomes, truth)

@@ -24,7 +24,6 @@ class Shift:
         self.kind = kind
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """The shift (n, 1)."""
         z = self.model.embed(x)
         before = self.embeddings[items.to(self.embeddings.device)].to(z)
         if self.kind is None:
@@ -33,6 +32,5 @@ class Shift:
         return -self.model.score(before, z, kind=self.kind)[:, None]
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The shift (n,)."""
         del truth
         return outcomes[:, 0]

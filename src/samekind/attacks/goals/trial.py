@@ -39,7 +39,7 @@ class Trials:
         self.truth = torch.where(same.bool(), ACCEPT, REJECT)
         self.decision = decision_of(space, kind)
         self.attacked = attacked
-        self.objective = objective
+        self.objective = self.value = objective
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
         """The score less the threshold, and 0: at the threshold a trial is accepted."""
@@ -47,10 +47,6 @@ class Trials:
         partners = self.partners.to(z)[items.to(self.partners.device)]
         first, second = (z, partners) if self.attacked == "first" else (partners, z)
         return verdicts(self.model.score(first, second, kind=self.decision.kind) - self.decision.threshold)
-
-    def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """The objective; by default how far the score is on the wrong side, which never saturates."""
-        return self.objective(outcomes, truth)
 
 
 def verdicts(above: Tensor) -> Tensor:

@@ -57,9 +57,7 @@ class Combined:
         return pulled_in(self, change.sign() * nearest, x, clean, outside)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """Equal changes of the k coordinates with the largest gradients, with the best k: a corner of the
-        ball of size 1.
-        """
+        """Equal changes of the k coordinates with the largest gradients, with the best k."""
         flat = gradient.flatten(1)
         mixture = self.mixture(flat.shape[1])
         size, order = flat.abs().sort(dim=1, descending=True)
@@ -74,7 +72,6 @@ class Combined:
         return start_between(self.epsilon, self.largest, clean, generator)
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         return no_further(self.distance(x, clean), self.epsilon, x * x.shape[1:].numel() ** 0.5)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
@@ -84,5 +81,4 @@ class Combined:
         return mixture * size.sum(1) + (1 - mixture) * size.amax(1)
 
     def resized(self, epsilon: float) -> Self:
-        """A ball of the same form and another size."""
         return replace(self, epsilon=epsilon, largest=self.largest * epsilon / self.epsilon)

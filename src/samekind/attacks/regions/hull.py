@@ -57,9 +57,7 @@ class Hull:
         return pulled_in(self, change.sign() * nearest, x, clean, outside)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """The corner of one of the two balls, whichever the gradient rises to more: one coordinate alone or
-        all of them; scaled to distance 1.
-        """
+        """The corner of one of the two balls, whichever the gradient rises to more, at distance 1."""
         flat = gradient.flatten(1)
         alone = torch.zeros_like(flat).scatter(1, flat.abs().argmax(1, keepdim=True), 1.0) * flat.sign()
         together = flat.sign() * self.largest / self.epsilon
@@ -71,7 +69,6 @@ class Hull:
         return start_between(self.epsilon, self.largest, clean, generator)
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         return no_further(self.distance(x, clean), self.epsilon, x * x.shape[1:].numel() ** 0.5)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
@@ -83,7 +80,6 @@ class Hull:
         return size[:, :whole].sum(1) + (ratio - whole) * size[:, whole:].sum(1)
 
     def resized(self, epsilon: float) -> Self:
-        """A hull of the same form and another size."""
         return replace(self, epsilon=epsilon, largest=self.largest * epsilon / self.epsilon)
 
 
@@ -99,9 +95,7 @@ def expect_sizes(epsilon: float, largest: float, coordinates: int | None = None)
 
 
 def pulled_in(region: Region, change: Tensor, x: Tensor, clean: Tensor, outside: Tensor) -> Tensor:
-    """Points at a ``change`` (n, d) from the clean items where ``x`` is ``outside``, moved towards the clean
-    item by what rounding left over.
-    """
+    """Where ``x`` is ``outside``, points at a ``change`` (n, d) from the items, within what rounding left."""
     near = clean + change.reshape(x.shape).to(x.dtype)
     far = region.distance(near, clean)
     near = clean + (near - clean) * per_item(region.epsilon / far.clamp_min(region.epsilon), x)

@@ -55,7 +55,6 @@ class L1:
         return clean + self.epsilon * signs * sizes / (sizes.sum() + rest)
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         # Rounding adds up over the coordinates.
         return no_further(self.distance(x, clean), self.epsilon, x * x.shape[1:].numel() ** 0.5)
 
@@ -64,7 +63,6 @@ class L1:
         return (x - clean).flatten(1).abs().sum(1)
 
     def resized(self, epsilon: float) -> Self:
-        """A ball of another size."""
         return replace(self, epsilon=epsilon)
 
 

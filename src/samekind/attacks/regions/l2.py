@@ -36,7 +36,6 @@ class L2:
         return clean + self.epsilon * radius * direction
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         return no_further(self.distance(x, clean), self.epsilon, x)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
@@ -45,5 +44,4 @@ class L2:
         return length
 
     def resized(self, epsilon: float) -> Self:
-        """A ball of another size."""
         return replace(self, epsilon=epsilon)

@@ -19,11 +19,9 @@ class Linf:
         expect_size(self.epsilon)
 
     def project(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The nearest point of the ball: coordinates clipped."""
         return clean + (x - clean).clamp(-self.epsilon, self.epsilon)
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """The sign of every coordinate."""
         return gradient.sign()
 
     def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:
@@ -31,7 +29,6 @@ class Linf:
         return clean + self.epsilon * (2 * shared_draws(clean, generator) - 1)
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         return no_further(self.distance(x, clean), self.epsilon, x)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
@@ -39,5 +36,4 @@ class Linf:
         return (x - clean).flatten(1).abs().amax(1)
 
     def resized(self, epsilon: float) -> Self:
-        """A ball of another size."""
         return replace(self, epsilon=epsilon)

@@ -51,9 +51,7 @@ class Neighbours:
         self._held = 0
 
     def within(self, clean: Tensor, *, reach: float, order: float) -> Near:
-        """The data points at most ``reach`` away from items (n, …) in the norm of an ``order``: 1, 2 or
-        infinity.
-        """
+        """The data at most ``reach`` away from items (n, …) in the norm of an ``order``: 1, 2 or infinity."""
         if clean.shape[1:] != self.data.shape[1:]:
             raise DataError(
                 f"items of shape {tuple(clean.shape[1:])} have no neighbours among data of shape "

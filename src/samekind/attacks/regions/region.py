@@ -23,9 +23,7 @@ class Region(Protocol):
         ...
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """The step (n, …) of size 1 in the region's norm along which a gradient (n, …) rises; 0 where the
-        gradient is 0.
-        """
+        """The step (n, …) of size 1 in the region's norm along which a gradient rises; 0 where that is 0."""
         ...
 
     def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:

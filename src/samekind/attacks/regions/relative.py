@@ -46,7 +46,6 @@ class Relative:
         return clean + self.epsilon * per_item(self.sizes(clean), clean) * drawn
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         return no_further(L2(self.epsilon).distance(x, clean), self.epsilon * self.sizes(clean), x)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
@@ -54,7 +53,6 @@ class Relative:
         return L2(self.epsilon).distance(x, clean) / self.sizes(clean)
 
     def resized(self, epsilon: float) -> Self:
-        """A ball of another size."""
         return replace(self, epsilon=epsilon)
 
     def sizes(self, clean: Tensor) -> Tensor:

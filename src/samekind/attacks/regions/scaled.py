@@ -25,7 +25,6 @@ class Scaled:
 
     @property
     def epsilon(self) -> float:
-        """The size of the region."""
         return self.region.epsilon
 
     def project(self, x: Tensor, clean: Tensor) -> Tensor:
@@ -41,20 +40,16 @@ class Scaled:
         return self.region.steepest(gradient * scale) * scale
 
     def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:
-        """A random point of every region."""
         scale = self.scale.to(clean)
         return self.region.start(clean / scale, generator) * scale
 
     def contains(self, x: Tensor, clean: Tensor) -> Tensor:
-        """Whether points are inside (n,), but for rounding."""
         scale = self.scale.to(x)
         return self.region.contains(x / scale, clean / scale)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """How far points are from the clean items (n,), in these units."""
         scale = self.scale.to(x)
         return self.region.distance(x / scale, clean / scale)
 
     def resized(self, epsilon: float) -> Self:
-        """The same units and another size."""
         return replace(self, region=self.region.resized(epsilon))

@@ -50,7 +50,6 @@ class Voronoi:
 
     @property
     def epsilon(self) -> float:
-        """The size of the ball."""
         return self.ball.epsilon
 
     @property
@@ -77,7 +76,6 @@ class Voronoi:
         return projected
 
     def steepest(self, gradient: Tensor) -> Tensor:
-        """The steepest step of the ball."""
         return self.ball.steepest(gradient)
 
     def start(self, clean: Tensor, generator: torch.Generator) -> Tensor:
@@ -89,7 +87,6 @@ class Voronoi:
         return self.ball.contains(x, clean) & ~self._outside(x, clean, self._near(clean)).any(1)
 
     def distance(self, x: Tensor, clean: Tensor) -> Tensor:
-        """The distance (n,) in the norm of the ball."""
         return self.ball.distance(x, clean)
 
     def resized(self, epsilon: float) -> Self:
@@ -104,9 +101,7 @@ class Voronoi:
         return _gaps(_flat(x), _flat(clean), near, self.order) < CLEAR * near.distances
 
     def _slide(self, x: Tensor, clean: Tensor, near: Near) -> Tensor:
-        """Points moved, again and again, away from the data point that is too near by most, then into the
-        ball; mostly inside in the end.
-        """
+        """Points moved away from the data that is too near by most, then into the ball, again and again."""
         for _ in range(ROUNDS):
             gaps = _gaps(_flat(x), _flat(clean), near, self.order) / near.distances
             worst, which = gaps.nan_to_num(nan=torch.inf).min(1)
@@ -163,9 +158,7 @@ def _gaps(x: Tensor, clean: Tensor, near: Near, order: float) -> Tensor:
 
 
 def _amount(change: Tensor, away: Tensor, order: float) -> Tensor:
-    """By how much (n, 1) to move points along ``away`` (n, d), from a data point to the clean item, until the
-    two are equally near; and a little more.
-    """
+    """How far (n, 1) to go ``away`` (n, d) from a data point, to be a little nearer to the clean item."""
     if order == 2:
         squares = away.square().sum(1, keepdim=True)
         return (2 * CLEAR - 0.5) - (change * away).sum(1, keepdim=True) / squares

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from samekind.data.files import File, Readable, is_array, name_of, opened
-from samekind.data.media.medium import Medium, Shape, Suited, Units, can_be_shown, has_pixels
+from samekind.data.media.medium import Medium, Shape, Suited, can_be_shown, has_pixels
 from samekind.decoding.arrays import as_item
 from samekind.errors import DataError, SettingError
 from samekind.plain_files import Array, read_npy
@@ -22,10 +22,7 @@ MOST_JUDGED = 2**22
 
 
 class ArrayReader:
-    """.npy arrays of one ``shape`` (channels, height, width) as float32.
-
-    uint8 is scaled to [0, 1], floats are not changed.
-    """
+    """.npy arrays of one ``shape`` (channels, height, width) as float32; uint8 is scaled to [0, 1]."""
 
     columns: tuple[str, ...] = ()
 
@@ -38,7 +35,6 @@ class ArrayReader:
 
     @property
     def medium(self) -> Medium:
-        """Arrays."""
         return ARRAYS
 
     def read(self, file: Readable) -> Tensor:
@@ -155,14 +151,10 @@ def _encoder(shape: Shape) -> Suited:
     return Suited("ResNet18", {"stem": "cifar" if max(shape[1:]) <= 32 else "miniimagenet"})
 
 
-def _units(shape: Shape) -> Units | None:
-    return "channels" if len(shape) == 3 else None
-
-
 ARRAYS = Medium(
     name="arrays",
     reader=lambda shape: ArrayReader(shape=shape),
     encoder=_encoder,
-    units=_units,
+    units=lambda shape: "channels" if len(shape) == 3 else None,
     shows=can_be_shown,
 )

@@ -27,9 +27,7 @@ SAY = "--set data.white={white} (white in a run file or in DataSettings)"
 
 
 def about_brightness(inputs: Tensor | Stored, files: Sequence[File], reader: ImageReader) -> str | None:
-    """The warning about pictures that were read from these files, or about a sample of stored ones; None if
-    there is nothing to say.
-    """
+    """The warning about pictures read from files, or about a sample of stored ones; None if all is well."""
     if not isinstance(inputs, Stored):
         return brightness(brightest(inputs), files, reader)
     places = torch.linspace(0, len(files) - 1, min(len(files), LOOKED_AT)).long().tolist()

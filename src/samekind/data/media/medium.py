@@ -88,34 +88,6 @@ def can_be_shown(shape: Shape) -> bool:
     return len(shape) == 3 and 1 <= shape[0] <= 4
 
 
-def _nothing(_: Any) -> tuple[()]:
-    return ()
-
-
-def _never(_: Shape) -> bool:
-    return False
-
-
-def _none(_reader: Any, _files: Iterable[Readable]) -> None:
-    return None
-
-
-def _sides(shape: Shape) -> str:
-    return " x ".join(map(str, shape))
-
-
-def _as_they_are(_: Shape) -> Suited:
-    return Suited("Unchanged", {})
-
-
-def _no_facts(_: Shape, _reader: Any) -> dict[str, Any]:
-    return {}
-
-
-def _unchanged(rows: Tensor, _reader: Any) -> Tensor:
-    return rows
-
-
 @dataclass(frozen=True)
 class Medium:
     """One kind of item. Functions of a shape take that of one item, without the batch.
@@ -145,16 +117,16 @@ class Medium:
     settings: tuple[str, ...] = ()
     seen: Callable[[Shape], tuple[int, ...]] = tuple
     standardise: bool = True
-    pretrained: Callable[[Shape], bool] = _never
-    augmentations: Callable[[Shape], tuple[Suited, ...]] = _nothing
+    pretrained: Callable[[Shape], bool] = lambda _: False
+    augmentations: Callable[[Shape], tuple[Suited, ...]] = lambda _: ()
     batch: Callable[[Sequence[Tensor]], Tensor] = torch.stack  # type: ignore[assignment]
-    problems: "Callable[[Items], Iterator[Problem] | tuple[()]]" = _nothing
-    shows: Callable[[Shape], bool] = _never
-    decoder: "Callable[[Any, Iterable[Readable]], Decoder | None]" = _none
-    refitted: Callable[[Tensor, Any], Tensor] = _unchanged
-    facts: Callable[[Shape, Any], dict[str, Any]] = _no_facts
-    plain: Callable[[Shape], Suited] = _as_they_are
-    extent: Callable[[Shape], str] = _sides
+    problems: "Callable[[Items], Iterator[Problem] | tuple[()]]" = lambda _: ()
+    shows: Callable[[Shape], bool] = lambda _: False
+    decoder: "Callable[[Any, Iterable[Readable]], Decoder | None]" = lambda _reader, _files: None
+    refitted: Callable[[Tensor, Any], Tensor] = lambda rows, _: rows
+    facts: Callable[[Shape, Any], dict[str, Any]] = lambda _shape, _reader: {}
+    plain: Callable[[Shape], Suited] = lambda _: Suited("Unchanged", {})
+    extent: Callable[[Shape], str] = lambda shape: " x ".join(map(str, shape))
     thumbnails: Callable[[Tensor], Tensor] = displayed
     windows: Callable[[Any, Readable, float], Iterator[Window]] | None = None
 

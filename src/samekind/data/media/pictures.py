@@ -1,6 +1,6 @@
 """Pictures: image files, and arrays of bytes or of floats in [0, 1] with 1 or 3 channels."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -8,16 +8,7 @@ from torch import Tensor
 
 from samekind.data.files import Readable, is_array, name_of, opened
 from samekind.data.media.arrays import read_array
-from samekind.data.media.medium import (
-    Medium,
-    Problem,
-    Shape,
-    Suited,
-    Units,
-    can_be_shown,
-    named_problem,
-    scaled,
-)
+from samekind.data.media.medium import Medium, Problem, Shape, Suited, can_be_shown, named_problem, scaled
 from samekind.data.media.original_size import colours_of, without_size
 from samekind.data.settings import DataSettings
 from samekind.data.words import named
@@ -94,25 +85,14 @@ class ImageReader:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of what is read."""
         return self._form.shape
 
     @property
     def _form(self) -> PictureForm:
-        return PictureForm(
-            height=self.height,
-            width=self.width,
-            channels=self.channels,
-            fit=self.fit,
-            background=self.background,
-            cut_from=None if self.cut_from is None else (self.cut_from[0], self.cut_from[1]),
-            white=self.white,
-            original_size=self.original_size,
-        )
+        return PictureForm(**{name: getattr(self, name) for name in PictureForm._fields})
 
     @property
     def medium(self) -> Medium:
-        """Pictures."""
         return PICTURES
 
     def read(self, file: Readable) -> Tensor:
@@ -154,9 +134,7 @@ class ImageReader:
         return self._form.middle(resized)
 
     def with_size(self, images: Tensor, *, height: int, width: int) -> Tensor:
-        """Pictures (n, channels, …), bytes or floats in [0, 1], with the plane of the height and width that
-        they had, if the reader adds it.
-        """
+        """Pictures (n, channels, …) with the plane of the size that they had, if the reader adds it."""
         if not self.original_size:
             return images
         plane = torch.from_numpy(size_plane(height, width, rows=self.height, columns=self.width))
@@ -186,10 +164,6 @@ def _refitted(rows: Tensor, reader: ImageReader) -> Tensor:
         return refitted(rows, reader)
     fits = tuple(rows.shape[1:]) == without_size(reader.shape)
     return reader.with_size(rows, height=reader.height, width=reader.width) if fits else rows
-
-
-def _decoder(reader: ImageReader, files: Iterable[Readable]) -> ImageReader | None:
-    return None if any(map(is_array, files)) else reader
 
 
 def picture_reader(height: int, width: int, channels: int, settings: DataSettings) -> ImageReader:
@@ -225,9 +199,7 @@ def _problems(items: "Items") -> Iterator[Problem]:
 
 
 def _encoder(shape: Shape) -> Suited:
-    """A small convnet up to 32 pixels (a LeNet for 28 grey ones), ResNet-18 above and for pictures that are
-    not square.
-    """
+    """A small convnet up to 32 pixels (28 grey ones: a LeNet); ResNet-18 above, and if not square."""
     channels, height, width = shape
     if max(height, width) > 32:
         return Suited("ResNet18", {"stem": "imagenet"})
@@ -246,10 +218,6 @@ def _reader(shape: Shape) -> ImageReader:
     return ImageReader(height=height, width=width, channels=channels, original_size=shape[0] != channels)
 
 
-def _units(_: Shape) -> Units:
-    return "channels"
-
-
 PICTURES = Medium(
     name="pictures",
     endings=ENDINGS,
@@ -259,10 +227,10 @@ PICTURES = Medium(
     encoder=_encoder,
     pretrained=lambda shape: min(shape[1:]) >= LARGE,
     augmentations=_augmentations,
-    units=_units,
+    units=lambda _: "channels",
     standardise=False,  # they are in [0, 1]
     problems=_problems,
     shows=can_be_shown,
-    decoder=_decoder,
+    decoder=lambda reader, files: None if any(map(is_array, files)) else reader,
     refitted=_refitted,
 )

@@ -7,7 +7,7 @@ are kept as 16-bit numbers, as files have them. A batch is padded to the longest
 networks take both.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -64,7 +64,6 @@ class SoundReader:
 
     @property
     def medium(self) -> Medium:
-        """Sounds."""
         return SOUNDS
 
     def read(self, file: Readable) -> Tensor:
@@ -138,21 +137,9 @@ def _problems(items: "Items") -> Iterator[Problem]:
     yield from named_problem(offset, "sound has", "sounds have", "a constant added (DC offset)")
 
 
-def _reader(shape: Shape) -> SoundReader:
-    return SoundReader(seconds=max(LONGEST, shape[-1] / RATES[-1]))
-
-
-def _decoder(reader: SoundReader, _: Iterable[Readable]) -> SoundReader:
-    return reader
-
-
 def _facts(shape: Shape, reader: Any) -> dict[str, Any]:
     rate = getattr(reader, "rate", RATES[-1])
     return {"rate": rate, "coefficients": usual_coefficients(rate) if is_sound(shape) else shape[0]}
-
-
-def _extent(shape: Shape) -> str:
-    return f"up to {shape[-1]:,} samples" if is_sound(shape) else f"up to {shape[-1]:,} frames"
 
 
 SOUNDS = Medium(
@@ -160,7 +147,7 @@ SOUNDS = Medium(
     endings=ENDINGS,
     arrays=False,  # samples alone do not say their rate
     settings=("rate", "seconds", "skip_unreadable"),
-    reader=_reader,
+    reader=lambda shape: SoundReader(seconds=max(LONGEST, shape[-1] / RATES[-1])),
     encoder=lambda _: Suited("FrontEnd", {"encoder": {"name": "XVector"}}),
     augmentations=lambda _: (Suited("RandomChunk", {}),),
     units=lambda _: None,
@@ -168,10 +155,10 @@ SOUNDS = Medium(
     batch=padded,
     problems=_problems,
     shows=is_sound,
-    decoder=_decoder,
+    decoder=lambda reader, _: reader,
     facts=_facts,
     plain=lambda _: Suited("FrontEnd", {"encoder": {"name": "FrameStatistics"}, "normalise": 0}),
-    extent=_extent,
+    extent=lambda shape: f"up to {shape[-1]:,} {'samples' if is_sound(shape) else 'frames'}",
     thumbnails=spectrograms,
     windows=_windows,
 )

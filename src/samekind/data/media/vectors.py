@@ -7,7 +7,7 @@ from torch import Tensor
 
 from samekind.data.files import TABLES, Member, Readable, is_array, name_of
 from samekind.data.media.arrays import read_array
-from samekind.data.media.medium import Medium, Problem, Shape, Suited, Units, named_problem
+from samekind.data.media.medium import Medium, Problem, Suited, named_problem
 from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -28,12 +28,10 @@ class VectorReader:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of what is read."""
         return (self.dimension,)
 
     @property
     def medium(self) -> Medium:
-        """Vectors."""
         return VECTORS
 
     def read(self, file: Readable) -> Tensor:
@@ -58,12 +56,10 @@ class TableReader:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Shape of one row."""
         return (len(self.columns),)
 
     @property
     def medium(self) -> Medium:
-        """Vectors."""
         return VECTORS
 
     def read(self, file: Readable) -> Tensor:
@@ -124,15 +120,11 @@ def _problems(items: "Items") -> Iterator[Problem]:
         yield Problem("warning", f"the column {names[place]} counts the rows; leave it out with ignore")
 
 
-def _units(_: Shape) -> Units:
-    return "features"
-
-
 VECTORS = Medium(
     name="vectors",
     settings=("ignore",),
     reader=lambda shape: VectorReader(dimension=shape[0]),
     encoder=lambda _: Suited("MLP", {}),
-    units=_units,
+    units=lambda _: "features",
     problems=_problems,
 )

@@ -19,9 +19,7 @@ def recognises(path: Path, settings: DataSettings, reader: Reader | None) -> boo
 
 
 def labelled(path: Path, settings: DataSettings) -> Listing:
-    """The pictures, sounds or .npy arrays inside. If all lie in one folder, as when a folder is packed, that
-    is the root.
-    """
+    """The pictures, sounds or .npy arrays inside. If all lie in one folder, that is the root."""
     archive = Archive(path)
     names = [name for name in archive.members() if not is_hidden(name)]
     folders = [name for name in archive.folders() if not is_hidden(name)]

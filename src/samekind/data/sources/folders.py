@@ -116,9 +116,7 @@ def items_among(names: Iterable[str]) -> tuple[list[str], Medium]:
 def listing_of(
     name: str, files: dict[str, File], folders: Iterable[str], *, domains: bool = False
 ) -> Listing:
-    """The listing of files, by their paths from the root, and of folders. With ``domains`` the first folder
-    of a path is a domain.
-    """
+    """The listing of files and folders by their paths; with ``domains`` the first folder is a domain."""
     among, medium = items_among(files)
     items = sorted(among)
     loose = [path for path in items if not class_of(path)]

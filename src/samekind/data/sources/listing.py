@@ -31,9 +31,7 @@ class Listing:
 
 
 def published(name: str, labels: Sequence[str], parts: Sequence[str]) -> Listing:
-    """The listing of items that came in a few files, with the part that each was published in; a single part
-    says nothing.
-    """
+    """The listing of items that came in a few files, with their published parts, if there are two."""
     ids = [f"{part} {place}" for place, part in enumerate(parts)]
     return Listing(name, (), labels, ids, parts=parts if len(set(parts)) > 1 else None)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
@@ -27,8 +27,9 @@ from samekind.data.settings import DataSettings
 from samekind.data.sources.listing import Listing, about_sounds, class_order, foreign_files
 from samekind.data.stored import Stored, decode_all, pool, unreadable_files
 from samekind.data.words import counted, listed
-from samekind.decoding.pixels import Heading
 from samekind.errors import MOST_LISTED, DataError, nearest
+
+T = TypeVar("T")
 
 
 def load(listing: Listing, settings: DataSettings) -> Items:
@@ -97,9 +98,7 @@ def fitted(inputs: Tensor, settings: DataSettings) -> tuple[Tensor, Reader | Non
 def labelled(
     inputs: Tensor | Stored, listing: Listing, settings: DataSettings, places: Sequence[int] | None = None
 ) -> Items:
-    """Inputs with the labels and all else that the listing knows; ``places`` are those of their files, by
-    default all.
-    """
+    """Inputs with all that the listing knows; ``places`` are those of their files, by default all."""
     places = range(len(listing.labels)) if places is None else places
     names = [listing.labels[place] for place in places]
     classes = settings.classes or tuple(class_order(names))
@@ -139,9 +138,7 @@ def numbered(texts: Sequence[str] | None, places: Sequence[int]) -> tuple[Tensor
 def readable_files(
     files: Sequence[File], reader: Any, settings: DataSettings
 ) -> tuple[Tensor | Stored, list[int], list[tuple[str, str]]]:
-    """Pictures or sounds in memory or stored, as the settings say, their places, and (file, reason) of
-    unreadable ones.
-    """
+    """Pictures or sounds in memory or stored, their places, and (file, reason) of unreadable ones."""
     if reader.medium is SOUNDS:
         return _readable_sounds(files, read_sound_headings(files, settings), reader, settings)
     return readable_pictures(files, reader, settings)
@@ -191,16 +188,10 @@ def _readable_sounds(
     settings: DataSettings,
 ) -> tuple[Stored, list[int], list[tuple[str, str]]]:
     """Sounds with these headings, held in memory as the settings say; as `readable_files`."""
-    sizes: dict[File, int] = {}
-    readable: list[int] = []
-    unreadable: list[tuple[str, str]] = []
-    for place, (file, heading) in enumerate(zip(files, headings, strict=True)):
-        if isinstance(heading, DataError):
-            unreadable.append((str(file), str(heading)))
-        else:
-            sizes[file] = heading.samples_at(reader.rate, reader.seconds)
-            readable.append(place)
+    whole, readable, unreadable = told_apart(files, headings)
     chosen = [files[place] for place in readable]
+    lengths = (heading.samples_at(reader.rate, reader.seconds) for heading in whole)
+    sizes = dict(zip(chosen, lengths, strict=True))
     stored = Stored(chosen, reader, workers=settings.workers, stays=True, sizes=sizes)
     if settings.memory == "always" or (settings.memory == "auto" and stored.nbytes <= settings.memory_limit):
         failed = dict(stored.hold())
@@ -222,7 +213,7 @@ def readable_pictures(
         return decode_all(files, reader, workers=settings.workers)
     if checked:
         return stored, list(range(len(files))), []
-    _, readable, unreadable = _headings(files, settings)
+    _, readable, unreadable = told_apart(files, read_headings(files, workers=settings.workers))
     return stored.take(torch.tensor(readable, dtype=torch.int64)), readable, unreadable
 
 
@@ -235,24 +226,24 @@ def reader_of_files(
     """
     if settings.sides is not None and settings.channels is not None:
         return picture_reader(*settings.sides, settings.channels, settings), list(range(len(files))), []
-    headings, readable, unreadable = _headings(files, settings)
+    headings, readable, unreadable = told_apart(files, read_headings(files, workers=settings.workers))
     if not readable:
         raise unreadable_files(unreadable, len(files))
     return reader_of(headings, settings), readable, unreadable
 
 
-def _headings(
-    files: Sequence[File], settings: DataSettings
-) -> tuple[list[Heading], list[int], list[tuple[str, str]]]:
+def told_apart(
+    files: Sequence[File], headings: Sequence[T | DataError]
+) -> tuple[list[T], list[int], list[tuple[str, str]]]:
     """The headings of the files that have one, their places, and (file, reason) of the others."""
-    headings, readable, unreadable = [], [], []
-    for place, heading in enumerate(read_headings(files, workers=settings.workers)):
-        if isinstance(heading, Heading):
-            headings.append(heading)
-            readable.append(place)
-        else:
+    whole, readable, unreadable = [], [], []
+    for place, heading in enumerate(headings):
+        if isinstance(heading, DataError):
             unreadable.append((str(files[place]), str(heading)))
-    return headings, readable, unreadable
+        else:
+            whole.append(heading)
+            readable.append(place)
+    return whole, readable, unreadable
 
 
 def _pictures(listing: Listing, settings: DataSettings) -> Items:

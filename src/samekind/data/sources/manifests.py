@@ -48,12 +48,14 @@ def unlabelled(path: Path, use: Use) -> Iterator[Block]:
 def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
     """The files that a table names, by paths from ``root``."""
     paths, labels = texts(table, settings.path), label_column(table, settings)
-    _expect_slashes(table.name, paths[0], root)
+    first, name = paths[0], table.name
+    if "\\" in first and not exists(root / first) and exists(root / first.replace("\\", "/")):
+        raise DataError(f"{name}: the paths have backslashes ({first}), as on Windows; write them with /")
     known = domains_parts_and_groups(table, settings)
-    rows = _without_repetition(table.name, paths, [labels, *known])
+    rows = _without_repetition(name, paths, [labels, *known])
     domains, parts, groups = (values and [values[row] for row in rows] for values in known)
     return Listing(
-        name=table.name,
+        name=name,
         files=[root / paths[row] for row in rows],
         labels=[labels[row] for row in rows],
         ids=[paths[row] for row in rows],
@@ -62,12 +64,6 @@ def list_manifest(table: Table, root: Path, settings: DataSettings) -> Listing:
         groups=groups,
         repeated=sorted({paths[row] for row in set(range(len(paths))) - set(rows)}),
     )
-
-
-def _expect_slashes(name: str, path: str, root: Path) -> None:
-    """Raise DataError for paths that were written on Windows and are not found."""
-    if "\\" in path and not exists(root / path) and exists(root / path.replace("\\", "/")):
-        raise DataError(f"{name}: the paths have backslashes ({path}), as on Windows; write them with /")
 
 
 def _without_repetition(name: str, paths: Sequence[str], beside: Sequence[Sequence[str] | None]) -> list[int]:

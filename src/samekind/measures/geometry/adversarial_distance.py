@@ -127,9 +127,7 @@ def _walls(points: np.ndarray, own: int) -> "Walls":
 
 
 def _bounds(points: np.ndarray, nearest: int) -> np.ndarray:
-    """How far the origin is at least from the cell of every point: the distance to its wall with the nearest
-    one.
-    """
+    """How far the origin is at least from the cell of each point: its wall with the nearest one."""
     squares = (points**2).sum(1)
     apart = np.linalg.norm(points - points[nearest], axis=1)
     bounds: np.ndarray = (squares - squares[nearest]) / (2 * np.where(apart > 0, apart, 1))

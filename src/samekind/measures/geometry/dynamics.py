@@ -40,22 +40,6 @@ class Rescaling(NamedTuple):
     norm_ratio: float
 
 
-class ClassMotion(NamedTuple):
-    """Did items come nearer to their class and leave the others? Factors of distances, see `class_motion`."""
-
-    con_alpha: float
-    div_alpha: float
-    con_div: float
-
-
-class ProperCases(NamedTuple):
-    """How often a step did what it should: converged, diverged, and the first more than the second."""
-
-    con_alpha: float
-    div_alpha: float
-    con_div: float
-
-
 class CheckpointComparison(NamedTuple):
     """Two systems over their checkpoints; the p-values are two-sided. What is about proper cases is None for
     a factor that has none.
@@ -98,7 +82,9 @@ def step_dynamics(
     meant both times. ``episodes`` (n,) says which task an item is of, if there are several: queries meet the
     classes of their own. ``labels`` are any whole numbers.
 
-    The norm ratio and alpha are of all items, the rest of the queries (see `rescaling`, `class_motion`). A
+    The norm ratio and alpha are of all items (see `rescaling`), the rest of the queries. The distance to a
+    prototype after the step over that before is a factor. ``con_alpha`` is its geometric mean over own
+    classes and ``div_alpha`` over all others, each over alpha; ``con_div`` is the first over the second. A
     number is NaN where it is undefined, as without a query or with an alpha that is not above 0.
 
     >>> old, new = torch.tensor([[0.0], [1.0], [5.0], [4.0]]), torch.tensor([[0.0], [0.5], [5.0], [4.5]])
@@ -118,7 +104,7 @@ def step_dynamics(
     else:
         shares = of_class / of_class.sum(1, keepdim=True).clamp(min=1)
         starts, ends = shares @ before, shares @ after  # the prototype of the class of each item
-    far, now = (_distances(z, vectors[:, None])[..., 0] for z, vectors in ((before, starts), (after, ends)))
+    far, now = _distances(before, starts), _distances(after, ends)
     weights = _nearest_support(far, same, support) if nearest else _one_a_class(same, of_class)
     weights = weights * (task & ~support[:, None])
     logarithms = (now / far).log()
@@ -127,62 +113,6 @@ def step_dynamics(
     )
     factor = alpha.where(alpha > 0, torch.nan)
     return torch.stack([norm_ratio, con / factor, div / factor, con / div])
-
-
-def class_motion(
-    old: Tensor,
-    new: Tensor,
-    labels: Tensor,
-    *,
-    old_prototypes: Tensor,
-    new_prototypes: Tensor,
-    alpha: float | None = None,
-) -> ClassMotion:
-    """The factor by which queries came nearer to their own class, and to the others, rescaling divided out.
-
-    A factor is the distance to a prototype after the step over that before, each with the prototypes
-    (classes, k, d) of its own weights; of k vectors of a class the nearest before the step is meant both
-    times. ``con_alpha`` is the geometric mean over own classes and ``div_alpha`` over all others, each over
-    ``alpha``; ``con_div`` is the first over the second. ``labels`` are rows of the prototypes. ``alpha`` is
-    that of `rescaling`; without it, of the queries given here.
-
-    >>> old, new = torch.tensor([[1.0], [4.0]]), torch.tensor([[0.5], [4.5]])
-    >>> labels, prototypes = torch.tensor([0, 1]), torch.tensor([[[0.0]], [[5.0]]])
-    >>> moved = class_motion(old, new, labels, old_prototypes=prototypes, new_prototypes=prototypes, alpha=1)
-    >>> [round(each, 6) for each in moved]
-    [0.5, 1.125, 0.444444]
-    """
-    before, after = _pair(old, new)
-    check_classes(before, labels)
-    _check_prototypes(before, labels, old_prototypes, new_prototypes)
-    factor = rescaling(old, new).alpha if alpha is None else alpha
-    if not factor > 0:
-        raise ValueError(f"expected an alpha above 0 to divide by, got {factor}")
-    far, nearest = _distances(before, old_prototypes).min(2)
-    now = _distances(after, new_prototypes).gather(2, nearest[:, :, None])[:, :, 0]
-    logarithms = (now / far).log()  # (n, classes)
-    own = torch.zeros_like(logarithms, dtype=torch.bool).scatter_(1, labels[:, None].long(), True)
-    con, div = float(logarithms[own].mean().exp()), float(logarithms[~own].mean().exp())
-    return ClassMotion(con / factor, div / factor, con / div)
-
-
-def proper_cases(motions: Tensor | Sequence[ClassMotion]) -> ProperCases:
-    """The shares of checkpoints with con_alpha < 1, with div_alpha > 1 and with con_div < 1.
-
-    ``motions`` are those of the checkpoints, or a table (checkpoints, 3) of them.
-
-    >>> proper_cases([ClassMotion(0.9, 1.1, 0.8), ClassMotion(1.1, 1.2, 0.9)])
-    ProperCases(con_alpha=0.5, div_alpha=1.0, con_div=1.0)
-    """
-    table = torch.as_tensor(motions, dtype=torch.float64).detach()
-    if table.ndim != 2 or len(table) == 0 or table.shape[1] != 3:
-        raise ValueError(f"expected motions (checkpoints, 3), at least one, got {tuple(table.shape)}")
-    if table.isnan().any():
-        raise ValueError("expected motions that are numbers, got NaN among them")
-    con_alpha, div_alpha, con_div = table.T
-    return ProperCases(
-        *(float(is_proper.double().mean()) for is_proper in (con_alpha < 1, div_alpha > 1, con_div < 1))
-    )
 
 
 def compare_checkpoints(
@@ -259,24 +189,11 @@ def _pair(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
     return check_features(old, name="old embeddings"), check_features(new, name="new embeddings")
 
 
-def _check_prototypes(z: Tensor, labels: Tensor, old: Tensor, new: Tensor) -> None:
-    fits = old.ndim == 3 and old.shape == new.shape and old.shape[2] == z.shape[1]
-    if not fits or len(old) < 2 or old.shape[1] < 1:
-        shapes = f"{tuple(old.shape)} and {tuple(new.shape)}"
-        raise ValueError(f"expected prototypes (classes, k, {z.shape[1]}), two classes or more, got {shapes}")
-    if not (old.isfinite().all() and new.isfinite().all()):
-        raise ValueError("expected finite prototypes, got NaN or infinity")
-    if not 0 <= int(labels.min()) <= int(labels.max()) < len(old):
-        bounds = f"{int(labels.min())} to {int(labels.max())}"
-        raise ValueError(f"expected labels from 0 to {len(old) - 1}, rows of the prototypes, got {bounds}")
-
-
-def _distances(z: Tensor, prototypes: Tensor) -> Tensor:
-    """Every item to every prototype vector: (n, d), (classes, k, d) -> (n, classes, k)."""
-    vectors = prototypes.detach().double()
+def _distances(z: Tensor, others: Tensor) -> Tensor:
+    """Every item to every other vector: (n, d), (m, d) -> (n, m)."""
     # Not by the expanded square, which loses its digits where they nearly meet.
-    apart = torch.cdist(z, vectors.flatten(0, 1), compute_mode="donot_use_mm_for_euclid_dist")
-    return (apart.square() + EPSILON).sqrt().reshape(len(z), *vectors.shape[:2])
+    apart = torch.cdist(z, others, compute_mode="donot_use_mm_for_euclid_dist")
+    return (apart.square() + EPSILON).sqrt()
 
 
 def _factors(values: Tensor | Sequence[float], name: str) -> Tensor:

@@ -110,7 +110,9 @@ def class_density(
     sums = (1 if cosine else 2) * counts.square() * _variances(centres)
     if cosine:
         sums = sums + counts * centres.class_means(_is_zero(centres.features)) * (counts - 1)
-    within = float(sums.sum() / pairs.sum() if normalisation == "global" else _where(sums, pairs).mean())
+    paired = pairs > 0
+    by_class = (sums[paired] / pairs[paired]).mean()
+    within = float(sums.sum() / pairs.sum() if normalisation == "global" else by_class)
     between = _mean_cosine_distance(centres.means) if cosine else _between(centres)
     return ClassDensity(within, between, _ratio(within, between))
 
@@ -140,11 +142,6 @@ def _mean_cosine_distance(means: Tensor) -> float:
 
 def _is_zero(features: Tensor) -> Tensor:
     return (features == 0).all(1).double()
-
-
-def _where(sums: Tensor, pairs: Tensor) -> Tensor:
-    """Means of the classes that have a pair."""
-    return sums[pairs > 0] / pairs[pairs > 0]
 
 
 def _ratio(above: float, below: float) -> float:

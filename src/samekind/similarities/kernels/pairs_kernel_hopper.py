@@ -219,9 +219,7 @@ def activated(x, slope):
 
 @gluon.jit
 def not_dropped(pair, factor, dropped):
-    """Which units dropout leaves (64, 64), by the high bits of a product of the pair's number, mixed, and
-    the unit's.
-    """
+    """Which units dropout leaves (64, 64), by high bits of a product of the pair's number and the unit's."""
     product = gl.expand_dims(pair, 1) * gl.expand_dims(factor, 0)
     return (product >> 8).to(gl.int32) >= dropped
 

@@ -122,9 +122,7 @@ def store_sides(sums, grad, tile, unit, WIDTH: tl.constexpr):
 
 @triton.jit
 def upward(weights, bias, unit, WIDTH: tl.constexpr):
-    """The weights (inputs, units) of some units of a layer, read so that the product can be taken, and their
-    bias.
-    """
+    """The weights (inputs, units) of some units of a layer, as the product takes them, and their bias."""
     inner = tl.arange(0, WIDTH)
     return tl.load(weights + unit[None, :] * WIDTH + inner[:, None]), tl.load(bias + unit)
 

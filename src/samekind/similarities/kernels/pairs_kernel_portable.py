@@ -56,8 +56,7 @@ def begin(rows, columns, mine, row, column, n, m, width, slope):
         a = tl.load(rows + i[:, None] * width + unit[None, :]).to(tl.float32)
         b = tl.load(columns + j[:, None] * width + unit[None, :]).to(tl.float32)
         tl.store(
-            mine + pair[:, None] * width + unit[None, :],
-            activated(a + b, slope).to(mine.dtype.element_ty),
+            mine + pair[:, None] * width + unit[None, :], activated(a + b, slope).to(mine.dtype.element_ty)
         )
     tl.debug_barrier()
 

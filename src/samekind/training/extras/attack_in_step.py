@@ -33,9 +33,7 @@ class Ground(NamedTuple):
 
 
 class InStep:
-    """What an attack in a step raises, as its goal. The items are attacked together: a loss may compare them
-    with each other.
-    """
+    """What an attack in a step raises, as its goal; of items together, which a loss may compare."""
 
     target = None
 

@@ -126,9 +126,7 @@ class ClassAdversary(nn.Module):
 
     @torch.no_grad()
     def settle(self, cost: Cost) -> None:
-        """With ``updated="step"`` an adaptive coefficient moves, without leaving the device: a step must not
-        wait for it.
-        """
+        """With ``updated="step"`` an adaptive coefficient moves, without waiting for the device."""
         if self.settings.method == "soft" or self.settings.updated == "epoch":
             return
         newest = getattr(Judgement(*cost.watched), self.settings.steered_by)
@@ -151,9 +149,7 @@ class ClassAdversary(nn.Module):
 
 
 def build_class_adversary(run: Run, space: MetricSpace, items: Items) -> ClassAdversary | None:
-    """The adversary of a run, for the features that the encoder makes of these items; None where the run has
-    none.
-    """
+    """The adversary of a run, for the features that the encoder makes of these items; None without one."""
     settings = run.adversary
     if settings is None:
         return None

@@ -94,9 +94,7 @@ class Dynamics(nn.Module):
         return step_dynamics(before, after, labels, support, episodes=tasks, nearest=self.nearest)
 
     def after_epoch(self, _means: Sequence[float]) -> dict[str, Any]:
-        """The steps of the epoch that were recorded and a list for each of `DYNAMICS`, None where it is
-        undefined.
-        """
+        """How many steps of the epoch were recorded, and a list for each of `DYNAMICS`, None if undefined."""
         if not self.values:
             return {}
         device = self.values[-1].device  # those of a checkpoint are on the CPU

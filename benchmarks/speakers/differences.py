@@ -1,0 +1,119 @@
+"""What one score or system gives more than another on the same trials: differences, paired over folds."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from grid import FOLDS, FROZEN, FURTHER
+from grids.results import Results
+
+from samekind.measures import student_interval
+
+
+class Side(NamedTuple):
+    """A system and one of its scores."""
+
+    system: str
+    kind: str
+
+
+class Comparison(NamedTuple):
+    """What is asked, in words, and the two sides: first minus second, so that less than 0 is a gain."""
+
+    words: str
+    first: Side
+    second: Side
+
+
+def of_networks(names: dict[str, str]) -> list[Comparison]:
+    """What is fitted to the embeddings of each published network, and its last layers trained further."""
+    told: list[Comparison] = []
+    for network in FROZEN:
+        plain, centred = Side(network, "cosine"), Side(network, "cosine, centred")
+        fitted, head = (Side(f"ladder-{network}", f"house, {rung}") for rung in ("fitted", "head"))
+        words = names[network]
+        told += [
+            Comparison(f"{words}: centred, against the cosine", centred, plain),
+            Comparison(f"{words}: AS-norm, against centred", Side(network, "AS-norm"), centred),
+            Comparison(f"{words}: PLDA, against centred", Side(network, "PLDA"), centred),
+            Comparison(f"{words}: fitted similarity, against the cosine", fitted, plain),
+            Comparison(f"{words}: fitted similarity, against centred", fitted, centred),
+            Comparison(f"{words}: head, against centred", head, centred),
+        ]
+    return told
+
+
+def of_further() -> list[Comparison]:
+    """The last layers trained further, against the network as it came, by the same score."""
+    scores = {"cosine": "cosine", "centred": "cosine, centred", "fitted similarity": "house, fitted"}
+    before = {kind: "ladder-cam++" if kind.startswith("house") else "cam++" for kind in scores.values()}
+    return [
+        Comparison(
+            f"trained further, against as it came: {words}", Side(FURTHER, kind), Side(before[kind], kind)
+        )
+        for words, kind in scores.items()
+    ]
+
+
+def of_narrow() -> list[Comparison]:
+    """The questions of the paper's table, asked of the narrow network."""
+    speaker, cosine = "small-speaker", "cosine"
+    own = Side(speaker, cosine)
+    told = [
+        Comparison("with the auxiliary loss, against without: cosine", own, Side(f"{speaker}-alone", cosine))
+    ]
+    for kind, words in (("similarity", "learned"), ("fused", "fused")):
+        told.append(
+            Comparison(
+                f"with the auxiliary loss, against without: {words}",
+                Side(speaker, kind),
+                Side(f"{speaker}-alone", kind),
+            )
+        )
+    told.append(
+        Comparison("with the auxiliary loss, against triplets: cosine", own, Side("small-triplet", cosine))
+    )
+    for kind, words in (("similarity", "learned"), ("fused", "fused"), ("PLDA", "PLDA")):
+        told.append(Comparison(f"{words}, against the cosine", Side(speaker, kind), own))
+    noisy = Side(f"{speaker}-noisy", cosine)
+    told.append(Comparison("trained with noise too, against without: cosine", noisy, own))
+    return told
+
+
+def differences(
+    results: Results, comparisons: Sequence[Comparison], conditions: Sequence[str]
+) -> list[list[str]]:
+    """A row for each comparison of which both sides were run: the number of folds, and for each condition the
+    mean difference of the EER in points, with half of its interval.
+    """
+    rows = []
+    for comparison in comparisons:
+        told = [_by_fold(results, comparison, condition) for condition in conditions]
+        if any(told):
+            folds = max(len(values) for values in told)
+            rows.append([comparison.words, str(folds), *(_in_words(values) for values in told)])
+    return rows
+
+
+def _by_fold(results: Results, comparison: Comparison, condition: str) -> list[float]:
+    """The difference in each fold that both sides have, each the mean of its seeds."""
+    pairs = [
+        [_mean(results, side, fold, condition) for side in (comparison.first, comparison.second)]
+        for fold in range(FOLDS)
+    ]
+    return [100 * (first - second) for first, second in pairs if first is not None and second is not None]
+
+
+def _mean(results: Results, side: Side, fold: int, condition: str) -> float | None:
+    variant = f"{side.system}-{fold}"
+    measures = [results.contents[variant, seed]["measures"] for seed in results.seeds(variant)]
+    values = [one[condition][side.kind]["EER"] for one in measures if side.kind in one.get(condition, {})]
+    return sum(values) / len(values) if values else None
+
+
+def _in_words(values: Sequence[float]) -> str:
+    """The mean and half of its interval; a difference that rounds to nothing has no sign."""
+    if not values:
+        return ""
+    mean = f"{sum(values) / len(values):+.1f}"
+    mean = "0.0" if float(mean) == 0 else mean
+    return mean if len(values) < 2 else f"{mean} ± {student_interval(values).half:.1f}"
