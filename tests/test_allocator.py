@@ -8,7 +8,8 @@ import pytest
 
 ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="glibc's allocator")
 
-#: Ten arrays of 64 MB after a first one, in a thread; prints the page faults of the ten. The first pays for the pages.
+#: Ten arrays of 64 MB after a first one, in a thread; prints the page faults of the ten.
+#: The first pays for the pages.
 ARRAYS = """
 import resource, threading
 import numpy as np
