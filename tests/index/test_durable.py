@@ -495,6 +495,18 @@ def test_damage_is_refused_at_once(tmp_path, monkeypatch):
     assert asked == [1]
 
 
+@pytest.mark.skipif(os.name == "nt", reason="modes of POSIX")
+def test_others_may_read_what_one_saved(kind, tmp_path):
+    index = kind(4, score="dot")
+    index.add(NAMES, VECTORS)
+    index.save(tmp_path / "index")
+    index.close()
+    (tmp_path / "plain").write_bytes(b"")
+    plain = (tmp_path / "plain").stat().st_mode
+    modes = {path.name: path.stat().st_mode for path in (tmp_path / "index").iterdir()}
+    assert {name: mode for name, mode in modes.items() if mode & plain != plain} == {}
+
+
 # --- kill -9 ----------------------------------------------------------------------------------------------
 
 SCRIPT = Path(__file__).with_name("adding_until_killed.py")

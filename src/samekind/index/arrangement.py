@@ -125,7 +125,8 @@ class Arrangement:
         arrays = {}
         if self.structure is not None and self.describe() is not None:
             arrays = to_arrays(self.structure, _followed(self._rows, store.closed()))
-        safetensors.torch.save_file(arrays, place(FILE))
+        # Not save_file: it leaves a draft of its own name if killed, and a file that only its owner can read.
+        place(FILE).write_bytes(safetensors.torch.save(arrays))
 
     def read(self, folder: Path, header: Mapping[str, Any], store: Store) -> None:
         """Read what was written; the journal of the store may have grown since.
