@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-Data = Literal["birds", "omniglot", "birds-short", "omniglot-short"]
+Data = Literal["birds", "omniglot", "omniglot-long", "birds-short", "omniglot-short"]
 SEEDS = 3
 SHOTS = (1, 5)
 
@@ -33,10 +33,11 @@ class Setting(NamedTuple):
 
 
 _SHORT = Setting(queries=5, checkpoint=25, tasks=40, window=8, read_at=(200, 300, 400, 600, 800, 1000))
-#: The tasks of birds are the paper's, those of characters Snell et al.'s; the short ones fit a CPU.
+#: The tasks of birds are the paper's, those of characters Snell et al.'s; the long and short ones fit a CPU.
 SETTINGS: dict[Data, Setting] = {
     "birds": Setting(),
     "omniglot": Setting(pixels=28, way=60, queries=5, asked_way=20),
+    "omniglot-long": Setting(pixels=28, queries=5, read_at=(500, 1000, 2000, 4000, 6000, 8000, 10_000)),
     "omniglot-short": _SHORT._replace(pixels=28),
     "birds-short": _SHORT._replace(pixels=42),
 }
@@ -45,6 +46,7 @@ EPISODES: dict[tuple[Data, str], dict[int, int]] = {
     ("birds", "conv4"): {1: 60_000, 5: 40_000},
     ("birds", "resnet18"): {1: 10_000, 5: 10_000},
     ("omniglot", "conv4"): {1: 20_000, 5: 20_000},
+    ("omniglot-long", "conv4"): {1: 10_000, 5: 10_000},
     ("omniglot-short", "conv4"): {1: 1000, 5: 1000},
     ("birds-short", "conv4"): {1: 600, 5: 600},
 }
@@ -103,7 +105,7 @@ class Experiment(NamedTuple):
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
-    """Every run, what the page needs most first; of the short ones a seed at a time. A trial has one seed."""
+    """Every run, what the page needs most first; of those for a CPU a seed at a time. A trial has one seed."""
     if quick:
         systems = [("birds", "conv4-proto-dr", 5), ("birds", "conv4-matching", 5), ("birds", "house", 0)]
         systems += [("omniglot", "conv4-proto-dr", 1), ("birds", "conv4-relation", 5)]
@@ -115,7 +117,7 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     ordered += [("birds", f"resnet18-{name}", shot) for shot in SHOTS for name in BOTH]
     ordered += [("birds", f"conv4-{name}", 5) for name in (*RECIPES[2:], *OUTSIDE)]
     ordered += [("birds", f"conv4-{name}-exact", 1) for name in BOTH]
-    short: list[Data] = ["omniglot-short", "birds-short"]
+    short: list[Data] = ["omniglot-short", "birds-short", "omniglot-long"]
     runs = [Experiment(*system, seed) for system in ordered for seed in range(seeds)]
     return runs + [
         Experiment(data, f"conv4-{name}", shot, seed)

@@ -20,6 +20,7 @@ COLOURS = dict(zip(BOTH, ("#c1572b", "#2b6cb0"), strict=True))
 #: The data of each picture, by what its name begins with.
 PICTURES: dict[str, tuple[Data, ...]] = {
     "few-shot": ("birds", "omniglot"),
+    "few-shot-long": ("omniglot-long",),
     "few-shot-short": ("omniglot-short", "birds-short"),
 }
 

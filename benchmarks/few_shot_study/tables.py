@@ -11,6 +11,7 @@ from speed import speed
 from steps import steps
 
 TITLES: dict[Data, str] = {
+    "omniglot-long": "Characters, tasks of five classes",
     "omniglot-short": "Characters, short",
     "birds-short": "Birds, short",
     "birds": "Birds, full length",

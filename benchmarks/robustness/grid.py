@@ -47,6 +47,7 @@ DATA = {
     "cifar10-narrow": Pictures(
         "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=400, sound=(50, 2, 200)
     ),
+    "mnist-whole": Pictures("mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25, most=200, sound=BRIEF, brief=True),
     "mnist-cut": Pictures("mnist", 0.1, 0.01, (40, 100), 8, 5, 0.25, 30, 100, BRIEF, brief=True),
     "digits": Pictures("", 0.2, 0.02, (40, 100), 8, 5, 0.25, 1, 100, BRIEF, brief=True),
 }
@@ -70,6 +71,7 @@ WANTED = {
     "cifar10": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1", "noise"),
     "cifar10-narrow": ("none",),
     "mnist": ("none", "all", "trades", "noise"),
+    "mnist-whole": ("none", "all", "noise"),
     "mnist-cut": ("none", "all", "trades"),
     "digits": ("none", "all", "trades", "logit-pairing", "triplet", "l2-0.5", "l2-1", "noise"),
 }
