@@ -10,7 +10,7 @@ from samekind.data import clusters
 from samekind.errors import SettingError
 from samekind.evaluation.task_heads import TaskHead, head_scores, task_accuracies
 from samekind.prototypes import SupportMeans
-from samekind.samplers import episodes_at_once
+from samekind.samplers import Episode, episodes_at_once
 from samekind.similarities import FixedScale, LogDistance, PairsNetwork, SquaredEuclidean
 from samekind.space import MetricSpace
 
@@ -83,6 +83,19 @@ def test_softmax_and_distance_ratio_answer_alike_on_one_embedding():
     )
     assert torch.equal(one.argmax(-1), other.argmax(-1))
     assert not torch.allclose(one.softmax(-1), other.softmax(-1))
+
+
+@torch.no_grad()
+def test_of_equal_votes_the_nearest_decides_though_a_third_class_is_nearer():
+    """Eight shots have five voters: one of class 0, the nearest of all, two of class 1 and two of class 2."""
+    near = {0: [0.1], 1: [0.4, 0.5], 2: [0.2, 0.6]}
+    rows = [near[own] + [9.0 + own] * (8 - len(near[own])) for own in range(3)]
+    z = torch.tensor([*[value for row in rows for value in row], 0.0, 0.0, 0.0])[:, None]
+    task = Episode(
+        torch.arange(3)[None], torch.arange(24).reshape(1, 3, 8), torch.tensor([[[24], [25], [26]]])
+    )
+    space = MetricSpace(nn.Identity(), SquaredEuclidean(), SupportMeans(dimension=1)).eval()
+    assert head_scores(space, z, task, TaskHead(by="votes")).argmax(-1).tolist() == [[2, 2, 2]]
 
 
 def test_an_unknown_way_is_refused():

@@ -45,11 +45,14 @@ def by_hand(z, exponent, *, by, tasks, way, shot, queries):
     return sum(losses) / len(losses)
 
 
+@pytest.mark.parametrize("later", [False, True])
 @pytest.mark.parametrize("name", FEW_SHOT)
-def test_the_loss_is_that_of_a_loop_over_queries(name):
+def test_the_loss_is_that_of_a_loop_over_queries(name, later):
+    """Be the size of a task said to the recipe, or set in the run afterwards, as ``--set`` does."""
     by, classifier = name.split("-")
     sizes = {"way": 3, "shot": 2, "queries": 4, "tasks": 2}
-    run = few_shot(ITEMS, by=by, classifier=classifier, **sizes)
+    run = few_shot(ITEMS, by=by, classifier=classifier, **({} if later else sizes))
+    run = run.override([f"batches.{size}={number}" for size, number in sizes.items()])
     assert run.recipe == name
     learner = learner_for(run, ITEMS)
     batch = build_sampler(run, ITEMS.labels).batches(0)[0]

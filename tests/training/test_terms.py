@@ -322,7 +322,7 @@ def test_the_arguments_of_a_miner_are_checked(run, items):
     [
         (["batches={sampler='Shuffled', size=8}"], 'set batches.sampler to "Episodes"'),
         (["space.prototypes={name='LearnedProxies'}"], "set space.prototypes to SupportMeans"),
-        (["space.prototypes.count=3"], r"count=1, or each of them, count=2 as batches.shot; .* count=3"),
+        (["space.prototypes.count=3"], r"count is 1, or 2 as batches.shot; .* count=3"),
         (["terms.task.class_weights={a=2.0}"], "every class of a task counts alike"),
         (["terms.task.loss=lifted_structure", "space.similarity={name='Euclidean'}"], "choose softmax"),
     ],

@@ -1,7 +1,8 @@
 """Corruptions of pictures in five severities, to test on, never to train with: another camera, on the spot.
 
 Hendrycks and Dietterich, "Benchmarking Neural Network Robustness to Common Corruptions and Perturbations",
-ICLR 2019. The severities are near those of their CIFAR-10-C; blur grows with the size of the picture.
+ICLR 2019. The first severity and the contrasts are those of their CIFAR-10-C; the later noise, blur and JPEG
+files are harder than theirs. Blur grows with the size of the picture.
 """
 
 import io

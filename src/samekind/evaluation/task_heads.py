@@ -96,12 +96,13 @@ def _scored(
 
 
 def _votes(scores: Tensor, voters: int) -> Tensor:
-    """The votes of the best examples for each class, with less than one more vote for the nearest of all."""
+    """The votes of the best examples for each class; of equal votes those with the nearest example win."""
     several = scores.shape[3]
     best = scores.flatten(2).topk(voters, dim=2).indices // several
-    votes = torch.zeros_like(scores[..., 0])
-    votes.scatter_add_(2, best, torch.ones_like(best, dtype=votes.dtype))
-    return votes.scatter_add_(2, best[..., :1], torch.full_like(votes[..., :1], 0.5))
+    # A half, a quarter, …: less than one vote in all, and each more than all after it.
+    parts = 1 + 0.5 ** torch.arange(1, voters + 1, device=scores.device, dtype=torch.double)
+    votes = torch.zeros_like(scores[..., 0], dtype=torch.double)
+    return votes.scatter_add_(2, best, parts.expand(best.shape))
 
 
 def task_accuracies(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:

@@ -10,7 +10,7 @@ Prototypes are a module. They compute no score.
 - ``before_loss(z, y)``, ``after_step(z, y)``: hooks that `training.step` calls, without gradient.
 """
 
-from samekind.prototypes.classes import Prototypes, class_means, from_examples, pool
+from samekind.prototypes.classes import Prototypes, by_examples, class_means, from_examples, pool
 from samekind.prototypes.ema_proxies import EMAProxies
 from samekind.prototypes.fixed_proxies import FixedProxies
 from samekind.prototypes.learned_proxies import LearnedProxies
@@ -28,6 +28,7 @@ __all__ = [
     "Prototypes",
     "RunningAverages",
     "SupportMeans",
+    "by_examples",
     "class_means",
     "from_examples",
     "pool",

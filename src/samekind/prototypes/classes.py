@@ -75,10 +75,15 @@ def class_means(z: Tensor, y: Tensor, classes: int) -> tuple[Tensor, Tensor]:
 
 def from_examples(prototypes: Prototypes, examples: Tensor) -> Tensor:
     """The vectors that prototypes of this kind make of a few examples of each class, with their gradient:
-    (…, classes, examples, d) -> (…, classes, k, d). With one vector a class it is the mean; with more, each
-    example is one.
+    (…, classes, examples, d) -> (…, classes, k, d). Each example is one where `by_examples` says so; else
+    their mean is the only one.
     """
-    return examples.mean(-2, keepdim=True) if prototypes.count == 1 else examples
+    return examples if by_examples(prototypes) else examples.mean(-2, keepdim=True)
+
+
+def by_examples(prototypes: Prototypes) -> bool:
+    """Whether each example is a vector of its class: with several vectors, or a pooling of several."""
+    return prototypes.count > 1 or prototypes.pooling != "mean"
 
 
 def pool(scores: Tensor, how: str, *, temperature: float = 0.1) -> Tensor:

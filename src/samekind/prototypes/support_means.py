@@ -16,7 +16,8 @@ class SupportMeans(nn.Module):
     """Vectors that only change when they are assigned: enrolment fills them, training does not.
 
     With ``count`` above 1 a class has that many vectors (its examples themselves), and ``pooling`` combines
-    their scores: ``"max"`` is the nearest-support classifier.
+    their scores: ``"max"`` is the nearest-support classifier. In a few-shot task a pooling other than
+    ``"mean"`` is enough: each example is a vector of its class, whatever the shot.
     """
 
     came_later = ("counts",)

@@ -63,7 +63,7 @@ def few_shot(
     name, arguments = CLASSIFIERS[classifier]
     way, queries = _possible(items, way=way, shot=shot, queries=queries)
     shape, medium = shape_and_medium(items)
-    prototypes = {"count": shot, "pooling": "max"} if by == "nearest" else {}
+    prototypes = {"count": 1, "pooling": "max"} if by == "nearest" else {}
     return Run(
         recipe=f"{by}-{classifier}",
         space=Parts(

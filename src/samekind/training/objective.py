@@ -122,7 +122,8 @@ def _support(space: MetricSpace, z: Tensor, context: Context) -> Candidates:
     def scored() -> Tensor:
         return score_tasks(space.similarity, vectors, asked).transpose(1, 2)
 
-    scores = _scored(space.similarity, scored, context.scoring).reshape(-1, layout.way, prototypes.count)
+    several = vectors.shape[1] // layout.way
+    scores = _scored(space.similarity, scored, context.scoring).reshape(-1, layout.way, several)
     pooled = pool(scores, prototypes.pooling, temperature=prototypes.temperature)
     truth, classes = layout.truth(z.device), torch.arange(layout.way, device=z.device)
     masks = class_masks(truth, layout.way)

@@ -165,8 +165,8 @@ def _check_support(
         )
     if prototypes.count not in (1, layout.shot):
         raise SettingError(
-            f"{where}: a class is the mean of its examples, count=1, or each of them, count={layout.shot} as "
-            f"batches.shot; {name} have count={prototypes.count}"
+            f"{where}: the classes of a task have one vector, or one for each example: count is 1, or "
+            f"{layout.shot} as batches.shot; {name} have count={prototypes.count}"
         )
     if "between" in parameters or "lengths" in parameters:
         raise SettingError(

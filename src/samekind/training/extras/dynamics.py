@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from samekind.data import Items
 from samekind.encoders.stages import statistics_kept
 from samekind.measures.geometry import DYNAMICS, step_dynamics
+from samekind.prototypes import by_examples
 from samekind.samplers import Layout
 from samekind.space import MetricSpace
 from samekind.training.checkpoints import random_states_kept
@@ -117,7 +118,7 @@ def build_dynamics(run: Run, space: MetricSpace, _items: Items) -> Dynamics | No
     """The recorder of a run; None where the run records no dynamics."""
     if not run.dynamics:
         return None
-    return Dynamics(every=run.dynamics, layout=layout_of(run), nearest=space.prototypes.count > 1)
+    return Dynamics(every=run.dynamics, layout=layout_of(run), nearest=by_examples(space.prototypes))
 
 
 @contextmanager
