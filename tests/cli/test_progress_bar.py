@@ -42,6 +42,16 @@ def test_only_the_measures_that_are_named_are_shown():
     assert console.file.getvalue() == "digits: epoch 7 loss 1.235 EER 12.50% 12,346 items/s\n"
 
 
+def test_short_epochs_share_a_line(monkeypatch):
+    console, clock = Console(file=io.StringIO()), [100.0]
+    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: clock[0])
+    bar = Bar(console, title="house", shown=["eer", "not measured"], pause=10.0)
+    for epoch in range(1, 26):
+        clock[0] += 1.0
+        bar.epoch({**ENTRY, "epoch": epoch})
+    assert re.findall(r"epoch (\d+) loss 1.235 EER 12.50% 12,346", console.file.getvalue()) == ["10", "20"]
+
+
 def test_at_a_terminal_there_is_a_bar_with_everything():
     console = terminal()
     bar = Bar(console, title="digits [first] run")

@@ -1,5 +1,6 @@
 """A progress bar at a terminal: of a training, or of any other long work."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -23,17 +24,25 @@ def bar(title: str, total: int) -> "Iterator[Advance]":
 
 class Bar:
     """Watches a training: a progress bar with loss, measures, items per second and time left; without a
-    terminal a plain line an epoch. ``note`` is printed before the first step. ``shown`` names the measures to
-    show, by default all.
+    terminal a plain line an epoch, and none within ``pause`` seconds of the one before. ``note`` is printed
+    before the first step. ``shown`` names the measures to show, where there are such; by default all.
     """
 
     def __init__(
-        self, console: Console, *, title: str, note: str = "", shown: Sequence[str] | None = None
+        self,
+        console: Console,
+        *,
+        title: str,
+        note: str = "",
+        shown: Sequence[str] | None = None,
+        pause: float = 0.0,
     ) -> None:
         self.console = console
         self.title = title
         self.note = note
         self.shown = shown
+        self.pause = pause
+        self.last_line = time.monotonic()
         self.measures = ""
         self.progress = _shown_on(console)
         self.task = self.progress.add_task(title, total=None, status="")
@@ -53,9 +62,10 @@ class Bar:
         from samekind.measures.catalogue import write_epoch
 
         measures = entry["validation"]
-        shown = measures if self.shown is None else self.shown
+        shown = measures if self.shown is None else [key for key in self.shown if key in measures]
         self.measures = " ".join(write_epoch(key, measures[key]) for key in shown)
-        if not self.console.is_terminal:
+        if not self.console.is_terminal and time.monotonic() - self.last_line >= self.pause:
+            self.last_line = time.monotonic()
             speed = f"{entry['items_per_second']:,.0f} items/s"
             self._say(f"epoch {entry['epoch']} loss {entry['loss']:.3f} {self.measures} {speed}")
         if "trouble" in entry:

@@ -93,7 +93,9 @@ def train(
         print_messages(*(f"careful: {sentence}" for sentence in cautions(sets)))
         how: Any = {"folder": folder.path, "device": device, "point": at}
         if plan.recipe == HOUSE:
-            settings, watcher = plan.run(sets.train), Bar(messages(), title=HOUSE)
+            settings = plan.run(sets.train)
+            # Each rung has its line: of the epochs a person sees the two measures that rungs are kept by.
+            watcher = Bar(messages(), title=HOUSE, shown=("eer", "recall@1"), pause=10.0)
             tell: Any = print_messages if as_json else print_text  # a line about each rung
             space = climb(sets, run=settings, minutes=minutes, watcher=watcher, tell=tell, **how)
         else:

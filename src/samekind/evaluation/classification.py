@@ -29,8 +29,9 @@ def classification(
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
     kind = space.kind_for("classes")
     rows = rows_of(samples, seed=seed)
-    by = f"by {kind}" + (", known classes told apart by the discriminant" if space.discriminant else "")
-    return [noted(row, by) if row.kind == "similarity" and kind != "similarity" else row for row in rows]
+    by = [f"by {kind}"] if kind != "similarity" else []
+    by += ["known classes told apart by the discriminant"] if space.discriminant else []
+    return [noted(row, ", ".join(by)) if row.kind == "similarity" else row for row in rows]
 
 
 def classification_samples(

@@ -42,3 +42,10 @@ def test_the_size_proposed_is_one_that_half_of_the_pictures_have():
     headings = [Heading(height, height + 9, True) for height in heights]
     with pytest.raises(DataError, match="such as --size 31 "):
         reader_of(headings, DataSettings())
+
+
+@pytest.mark.parametrize(("side", "proposed"), [(33, 64), (45, 64), (100, 100), (1000, 224)])
+def test_the_size_proposed_suits_a_pretrained_network(side, proposed):
+    headings = [Heading(side, side, True), Heading(side, side + 1, True)]
+    with pytest.raises(DataError, match=f"such as --size {proposed} "):
+        reader_of(headings, DataSettings())

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 from statistics import median_low
 
 from samekind.data.files import File, opened
-from samekind.data.media.pictures import ImageReader, picture_reader
+from samekind.data.media.pictures import LARGE, ImageReader, picture_reader
 from samekind.data.settings import DataSettings
 from samekind.data.stored import pool
 from samekind.decoding import pixels
 from samekind.decoding.pixels import Heading
 from samekind.errors import DataError
+
+#: Pictures up to this side are proposed as they are; larger ones at the side of pretrained networks at most.
+SMALL, LARGEST = 32, 224
 
 
 def read_headings(files: Sequence[File], *, workers: int = 0) -> list[Heading | DataError]:
@@ -23,11 +26,9 @@ def reader_of(headings: Sequence[Heading], settings: DataSettings) -> ImageReade
     sizes = Counter((heading.height, heading.width) for heading in headings)
     if settings.sides is None and len(sizes) > 1:
         small, large = min(sizes, key=_area), max(sizes, key=_area)
-        # Half of the pictures are at least this large.
-        middle = median_low(min(heading.height, heading.width) for heading in headings)
         raise DataError(
             f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)}; "
-            f"give one size for all, such as --size {middle} "
+            f"give one size for all, such as --size {_proposed(headings)} "
             "(size in a run file or in DataSettings)"
         )
     height, width = next(iter(sizes))
@@ -43,6 +44,14 @@ def _attempt(file: File) -> Heading | DataError:
     # Pillow fails in many ways, and all mean that the file cannot be read.
     except Exception as error:
         return DataError(f"cannot read {file}: {pixels.reason(error)}")
+
+
+def _proposed(headings: Sequence[Heading]) -> int:
+    """The shorter side of the picture in the middle. Above `SMALL` it is a side that suits a pretrained
+    network: 45 pixels would be just too few for one, and more than `LARGEST` take long.
+    """
+    middle = median_low(min(heading.height, heading.width) for heading in headings)
+    return middle if middle <= SMALL else min(max(middle, LARGE), LARGEST)
 
 
 def _area(size: tuple[int, int]) -> tuple[int, int]:
