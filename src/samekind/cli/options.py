@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 from typer import Argument, Option
 
 from samekind.errors import SettingError, nearest
 from samekind.settings import LARGEST_SEED
+
+Choice = TypeVar("Choice", bound=str)
 
 #: What can be opened: `samekind.data.sources.KNOWN`, written out so that help does not wait for PyTorch.
 OPENED = (
@@ -167,8 +169,9 @@ Surrogate = Annotated[
 ]
 
 
-def known(option: str, value: str, choices: Sequence[str]) -> Any:
+def known(option: str, value: str, choices: Sequence[Choice]) -> Choice:
     """The value of an option, if it is one of the choices; any other is an error that names the nearest."""
-    if value not in choices:
-        raise SettingError(f'--{option}: there is no "{value}"; {nearest(value, choices)}')
-    return value
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise SettingError(f'--{option}: there is no "{value}"; {nearest(value, choices)}')
