@@ -1,16 +1,17 @@
 """A progress bar at a terminal: of a training, or of any other long work."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from samekind.cli.output import messages
+from samekind.cli.output import messages, print_messages
 
 if TYPE_CHECKING:
     from samekind.questions.progress import Advance
+    from samekind.questions.train import TrainingReports
 
 
 @contextmanager
@@ -19,6 +20,13 @@ def bar(title: str, total: int) -> "Iterator[Advance]":
     with _shown_on(messages()) as progress:
         task = progress.add_task(title, total=total, status="")
         yield lambda count: progress.advance(task, count)
+
+
+def training_reports(tell: Callable[[str], None] = print_messages) -> "TrainingReports":
+    """Warnings on the standard error, a bar for a training; ``tell`` prints what the training says."""
+    from samekind.questions.train import TrainingReports
+
+    return TrainingReports(print_messages, tell, lambda title, note: Bar(messages(), title=title, note=note))
 
 
 class Bar:
