@@ -45,7 +45,7 @@ def test_mistakes_are_one_line(samekind, trained, folders):
         (["--eps", "8:255"], "a fraction such as 8/255"),
         (["--norm", "linfty"], 'there is no norm "linfty"'),
         (["--method", "pdg"], 'there is no attack "pdg"'),
-        (["--head", "dense"], 'there is no "dense"'),
+        (["--head", "dense"], 'this space has no head "dense"'),
         (["--fixed", "age"], "only the columns of a table"),
     ):
         answer = samekind("attack", trained, folders, *arguments)

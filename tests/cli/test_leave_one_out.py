@@ -49,7 +49,7 @@ def test_choosing_on_the_domain_left_out_is_noted(samekind, two_rooms, tmp_path,
     answer = command(samekind, two_rooms, tmp_path / "runs", "--select-on-test", "--json")
     notes = {row["note"] for row in json.loads(answer.out)["systems"]["triplet"]}
     assert notes == {"selected on test"}
-    monkeypatch.setattr("samekind.cli.output.warnings_of", lambda told: {name: ["mind"] for name in told})
+    monkeypatch.setattr("samekind.questions.leave_one_out.row_warnings", lambda rows: ["mind"])
     answer = command(samekind, two_rooms, tmp_path / "runs", "--select-on-test")
     assert "selected on test" in answer.out
     assert "careful (triplet): mind\n" in answer.err

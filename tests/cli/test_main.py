@@ -36,7 +36,7 @@ def everything_in(folder):
 
 
 def test_there_is_a_file_for_every_command():
-    shared = {"__init__", "main", "opening", "options", "output", "progress_bar", "spaces"}
+    shared = {"__init__", "main", "options", "output", "progress_bar", "spaces"}
     shared |= {"advice", "thresholds", "together"}
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")} - shared
     assert {file.replace("_", "-") for file in files} == {*COMMANDS, *GROUPS}

@@ -11,6 +11,7 @@ from samekind.cli import options
 from samekind.cli.main import app
 from samekind.cli.options import OPENED
 from samekind.data.sources import KNOWN
+from samekind.errors import SettingError
 from samekind.reports.confidence import MOST_CLASSES
 from samekind.settings import LARGEST_SEED
 
@@ -113,3 +114,27 @@ def test_an_option_with_a_metavar_says_its_name():
                 if any(keyword.arg == "metavar" for keyword in call.keywords) and not names:
                     offences.append(f"{path.name}:{call.lineno}")
     assert offences == []
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("7,8,9", ["7", "8", "9"]),
+        (' b , "a, underside" ,"c"', ["a, underside", "b", "c"]),
+        ('"6"" nail",7', ['6" nail', "7"]),
+    ],
+)
+def test_a_class_with_a_comma_in_its_name_stands_in_quotes(written, names):
+    assert options.names(written) == options.unseen_names(written) == tuple(names)
+
+
+@pytest.mark.parametrize("written", ["a\nb", '"leaf,8,9', '"a" b,c'])
+def test_refuses_ambiguous_lists_of_names(written):
+    """Before, the second was one class, the third another name, and the first an error of csv's."""
+    with pytest.raises(SettingError, match="names separated by commas, on one line") as caught:
+        options.names(written)
+    assert str(caught.value).endswith(f"; got {written}")
+
+
+def test_a_half_of_the_classes_is_no_name():
+    assert (options.unseen_names("half"), options.unseen_names("")) == ("half", ())

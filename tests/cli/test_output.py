@@ -2,6 +2,7 @@
 
 import doctest
 import json
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,6 @@ from samekind.cli import output
 from samekind.cli.output import (
     console,
     differences_tables,
-    measures_tables,
     messages,
     print_differences,
     print_json,
@@ -18,9 +18,7 @@ from samekind.cli.output import (
     print_table,
     print_text,
     print_warnings,
-    rows_as_json,
     table,
-    warnings_of,
 )
 from samekind.evaluation import Compared, PromiseRow, RatePromise, Row
 
@@ -49,7 +47,7 @@ def lines_of(capsys):
 
 def test_three_kinds_of_score_fit_a_terminal_of_80_columns_whole(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    print_measures({"prototypical": WIDE})
+    print_measures(WIDE)
     lines = lines_of(capsys)
     assert "accuracy at  unseen   100.00% (98.6-100)  98.77% (97.1-99.3)  50.00% (45.0-55.0)" in lines
     assert "threshold" in lines
@@ -61,35 +59,9 @@ def test_three_kinds_of_score_fit_a_terminal_of_80_columns_whole(capsys, monkeyp
     ]
 
 
-def test_two_systems_stand_side_by_side_in_80_columns(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    print_measures({"prototypical": WIDE, "triplet": WIDE[:2]})
-    lines = lines_of(capsys)
-    assert "measure              classes  score             prototypical             triplet" in lines
-    assert "accuracy at          unseen   cosine      98.77% (97.1-99.3)  98.77% (97.1-99.3)" in lines
-    assert "accuracy at          unseen   fused       50.00% (45.0-55.0)" in lines
-
-
-def test_warns_of_an_answer_that_must_not_be_used(capsys):
-    wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
-    warnings = warnings_of({"good": [wrong._replace(high=0.7)], "bad": [wrong]})
-    assert (warnings["good"], len(warnings["bad"])) == ([], 1)
-    print_warnings(warnings)
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("careful (bad): unknown items look more familiar than known ones by cosine (")
-
-
-def test_warns_of_what_training_does_not_improve(capsys):
-    own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
-    systems = {"a": [own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)]}
-    print_measures(systems)
-    said = capsys.readouterr()
-    assert "nearest raw input" in said.out
-    assert said.err == ""  # the tables decide nothing
-    print_warnings(warnings_of(systems))
-    assert capsys.readouterr().err.startswith(
-        "careful (a): accuracy, seen: 50.00% by similarity does not beat 70.00% by nearest raw input"
-    )
+def test_warnings_name_whom_they_are_about(capsys):
+    print_warnings("birds", ["mind the cosine", "and the rest"])
+    assert capsys.readouterr() == ("", "careful (birds): mind the cosine\ncareful (birds): and the rest\n")
 
 
 def test_references_fit_100_columns(capsys, monkeypatch):
@@ -99,7 +71,7 @@ def test_references_fit_100_columns(capsys, monkeypatch):
         Row("reference", "unseen", "accuracy", f"{way} of untrained features", 0.7, 0.65, 0.75, "items")
         for way in ways
     ]
-    print_measures({"birds": rows})
+    print_measures(rows)
     lines = lines_of(capsys)
     assert max(map(len, lines)) <= 100
     assert len([line for line in lines if line.startswith("accuracy")]) == len(ways)
@@ -107,7 +79,7 @@ def test_references_fit_100_columns(capsys, monkeypatch):
 
 
 def test_a_note_is_shown_with_the_items(capsys):
-    print_measures({"one": [WIDE[-1]._replace(note="selected on test")]})
+    print_measures([WIDE[-1]._replace(note="selected on test")])
     assert "unseen, selected on test" in capsys.readouterr().out
 
 
@@ -135,19 +107,9 @@ def test_doctests():
     assert doctest.testmod(output).failed == 0
 
 
-def test_a_system_without_rows_has_no_line():
-    [*_, clustering] = measures_tables({"prototypical": WIDE, "triplet": WIDE[:2]})
-    assert clustering.row_count == 1
-
-
-def test_the_only_system_is_not_named(capsys):
-    print_measures({"prototypical": WIDE})
-    assert "prototypical" not in capsys.readouterr().out
-
-
 def test_never_breaks_numbers(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
-    print_measures({"prototypical": WIDE[3:6]})
+    print_measures(WIDE[3:6])
     page = capsys.readouterr().out
     for number in ("87.07% (81.9-92.2)", "93.13% (90.8-95.4)", "88.33% (83.2-93.5)"):
         assert number in page
@@ -196,18 +158,6 @@ def test_a_long_sentence_stays_one_line(capsys):
 
 
 def test_json_comes_back(capsys):
-    content = {"systems": rows_as_json({"one": WIDE, "none": []})}
-    print_json(content)
+    content = {"rows": [row._asdict() for row in WIDE], "path": "a"}
+    print_json({**content, "path": Path("a")})
     assert json.loads(capsys.readouterr().out) == content
-    assert content["systems"]["none"] == []
-    assert content["systems"]["one"][3] == {
-        "question": "few-shot",
-        "items": "unseen",
-        "measure": "5-way 1-shot",
-        "kind": "similarity",
-        "value": 0.8707,
-        "low": 0.8194,
-        "high": 0.9220,
-        "unit": "episodes",
-        "note": "",
-    }

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from samekind import recipes
-from samekind.cli.train import data_options, split_options
 from samekind.data import digits, open_data, prepare, sets
 from samekind.errors import SettingError
 from samekind.questions.choices import choices_in_words
@@ -166,31 +165,6 @@ def test_a_run_file_names_the_recipe_and_the_recipe_the_folder(samekind, tmp_pat
         "not the recipe's SGD at 0.01, plateau"
     )
     assert line.startswith("triplet: epoch 1 loss ")
-
-
-@pytest.mark.parametrize(
-    ("written", "names"),
-    [
-        ("7,8,9", ["7", "8", "9"]),
-        (' b , "a, underside" ,"c"', ["a, underside", "b", "c"]),
-        ('"6"" nail",7', ['6" nail', "7"]),
-    ],
-)
-def test_a_class_with_a_comma_in_its_name_stands_in_quotes(written, names):
-    assert split_options(None, written, "")["unseen"] == names
-    assert data_options(None, None, False, ignore=written)["ignore"] == names
-
-
-@pytest.mark.parametrize("written", ["a\nb", '"leaf,8,9', '"a" b,c'])
-def test_refuses_ambiguous_lists_of_names(written):
-    """Before, the second was one class, the third another name, and the first an error of csv's."""
-    for ask in (
-        lambda: split_options(None, written, ""),
-        lambda: data_options(None, None, False, ignore=written),
-    ):
-        with pytest.raises(SettingError, match="names separated by commas, on one line") as caught:
-            ask()
-        assert str(caught.value).endswith(f"; got {written}")
 
 
 def test_a_recipe_for_unseen_classes_prints_its_watched_measure(samekind, tmp_path):

@@ -9,9 +9,10 @@ import torch
 from samekind import evaluation
 from samekind.data import SplitSettings, draw, prepare, read_trial_list
 from samekind.errors import SettingError
+from samekind.evaluation import Row
 from samekind.inference import embed_files
 from samekind.questions import evaluate_items, evaluate_run, evaluate_trials
-from samekind.questions.evaluate import Cohort, EvaluationSettings, upside_down
+from samekind.questions.evaluate import Cohort, EvaluationSettings, row_warnings, upside_down
 from samekind.similarities import PairsNetwork
 from samekind.space import MetricSpace
 
@@ -128,3 +129,13 @@ def test_a_network_over_pairs_is_compared_with_better_cosines_too(plane, sets):
     for space, settings in ((plane, everything), (network, replace(everything, references=False))):
         rows = evaluate_run(space, sets, settings, name="plain").rows
         assert not {"centred cosine", "AS-norm cosine"} & {row.kind for row in rows}
+
+
+def test_warns_of_what_must_not_be_used_and_of_what_training_does_not_improve():
+    wrong = Row("open set", "seen, unseen", "AUROC", "cosine", 0.2, 0.1, 0.3, "items")
+    assert row_warnings([wrong._replace(high=0.7)]) == []
+    [line] = row_warnings([wrong])
+    assert line.startswith("unknown items look more familiar than known ones by cosine (")
+    own = Row("classification", "seen", "accuracy", "similarity", 0.5, 0.4, 0.6)
+    [line] = row_warnings([own, Row("reference", "seen", "accuracy", "nearest raw input", 0.7)])
+    assert line.startswith("accuracy, seen: 50.00% by similarity does not beat 70.00% by nearest raw input")

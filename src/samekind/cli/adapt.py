@@ -11,9 +11,7 @@ from samekind.cli.progress_bar import bar
 from samekind.cli.spaces import open_space
 
 if TYPE_CHECKING:
-    from samekind.data import Collection, Items
     from samekind.questions.adapt import Adapted
-    from samekind.questions.opening import OpenSpace
 
 Data = Annotated[str, Argument(metavar="DATA", help="Items of the new domain: a folder, table or archive.")]
 Out = Annotated[Path, Option(help="Save the adapted space here.")]
@@ -43,30 +41,16 @@ def adapt(
     adapting to the other half gains.
     """
     from samekind import questions
-    from samekind.inference.adapting import expect_two_covariance
+    from samekind.questions.adapt import expect_adaptable
     from samekind.questions.changing import changing
 
     with changing(out) as save:
         opened = open_space(space, device)
-        expect_two_covariance(opened.space)  # before anything is read
-        items = _read(opened, data, labels, label=label, skip_unreadable=skip_unreadable)
+        expect_adaptable(opened.space)  # before anything is read
+        items = opened.read_known(data, labels, label=label, skip_unreadable=skip_unreadable)
         new, answer = questions.adapt(opened.space, items, progress=bar)
         save(new)
     render({"space": out, **answer.to_json()}, lambda: _print(answer, out), as_json=as_json)
-
-
-def _read(
-    opened: "OpenSpace", data: str, labels: bool | None, *, label: str | None, skip_unreadable: bool
-) -> "Items | Collection":
-    """Labelled items, or a collection if their labels are not wanted, or if one has none."""
-    from samekind.questions.reading import with_labels
-
-    if labels:
-        return opened.read_labelled(data, skip_unreadable=skip_unreadable, label=label)
-    items = opened.read([data], skip_unreadable=skip_unreadable, label=label)
-    if labels is None and None not in items.labels:
-        return with_labels(items, name=Path(data).name or data)
-    return items
 
 
 def _print(answer: "Adapted", folder: Path) -> None:

@@ -1,7 +1,7 @@
 """samekind attack: items changed so that a space names them wrongly."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
@@ -51,7 +51,6 @@ def attack(
     and whole numbers stay whole.
     """
     from samekind import questions
-    from samekind.decisions import Head
     from samekind.questions.attack import AttackSettings, check_attacked_folder, write_attacked
     from samekind.questions.robustness import known_norm, read_epsilon
 
@@ -61,7 +60,7 @@ def attack(
         steps=steps,
         restarts=restarts,
         method=method,
-        head=options.known("head", head, get_args(Head)),
+        head=head,
         fixed=tuple(fixed or ()),
         limit=limit,
         seed=seed,
@@ -78,11 +77,9 @@ def attack(
 
 
 def _print(answer: "AttackAnswer", to: Path | None) -> None:
-    from samekind.measures.robustness import written_epsilon
-
     settings, (clean, attacked) = answer.settings, answer.curve.rows
     print_text(
-        f"{len(answer.items):,} items, {settings.norm}, epsilon {written_epsilon(settings.epsilon)} "
+        f"{len(answer.items):,} items, {settings.norm}, epsilon {settings.written_epsilon} "
         f"{answer.unit}, {settings.method}, {settings.steps} steps"
     )
     lines = [[settings.head, clean.text, attacked.text]]

@@ -9,7 +9,7 @@ from typer import Argument, Option
 from samekind.cli.options import AsJson, Device, LabelColumn, Root, SkipUnreadable, SpaceArgument
 from samekind.cli.output import print_json, print_messages, print_table, print_text
 from samekind.cli.progress_bar import bar
-from samekind.cli.spaces import open_space
+from samekind.cli.spaces import changed_space
 from samekind.cli.thresholds import print_temperatures, thresholds_table
 from samekind.cli.together import Goes, check_together
 from samekind.settings import LARGEST_SEED, PAIRED_ITEMS
@@ -98,32 +98,26 @@ def calibrate(
 
     Without --kind, --open-set and --trials the temperatures of its class probabilities are fitted as well.
     """
-    from samekind.data import read_trial_list
-    from samekind.inference.points import operating_point
-    from samekind.questions.calibrate import calibrate as fit_thresholds
-    from samekind.questions.calibrate import calibrate_on_trials, calibrate_open_set
-    from samekind.questions.changing import changing
-    from samekind.questions.reading import known_kind
-    from samekind.training import RunFolder
+    from samekind.questions.calibrate import (
+        calibrate,
+        calibrate_on_list,
+        calibrate_open_set,
+        expect_possible,
+    )
 
     check_together(context, TOGETHER)
-    operating_point(at)  # a mistake is reported before anything is read
-    with changing(RunFolder(space).space_folder()) as save:
-        opened = open_space(space, device)
-        score = None if kind is None else known_kind(opened.space, kind)
+    with changed_space(space, device) as opened:
+        expect_possible(opened.space, point=at, kind=kind)
         if trials is not None:
-            listed = read_trial_list(trials, root=root)
-            kinds = opened.space.kinds if score is None else [score]
-            answer = calibrate_on_trials(opened.space, listed, kinds=kinds, point=at, title=trials.name)
+            answer = calibrate_on_list(opened.space, trials, root=root, kind=kind, point=at)
         else:
             items = _held_out(opened, data, label=label, skip_unreadable=skip_unreadable)
             if open_set:
-                answer = calibrate_open_set(opened.space, items, kind=score, point=at)
+                answer = calibrate_open_set(opened.space, items, kind=kind, point=at)
             else:
-                answer = fit_thresholds(
-                    opened.space, items, kind=score, point=at, limit=most_items, seed=seed, progress=bar
+                answer = calibrate(
+                    opened.space, items, kind=kind, point=at, limit=most_items, seed=seed, progress=bar
                 )
-        save(opened.space)
     _tell(answer, space, as_json=as_json)
 
 

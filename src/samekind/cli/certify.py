@@ -1,17 +1,16 @@
 """samekind certify: what is sure to remain right, by randomised smoothing."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
 from samekind.cli import options
-from samekind.cli.draw import write_figure
 from samekind.cli.output import print_messages, print_table, print_text, render, table
 from samekind.cli.spaces import items_to_attack, open_space
 
 if TYPE_CHECKING:
-    from samekind.evaluation.smoothing import Certified
+    from samekind.questions.certify import Certified
 
 Sigma = Annotated[
     str,
@@ -44,19 +43,17 @@ def certify(
     It answers with the class it names most often for noisy copies of an item. A certificate is wrong for one
     item in a thousand at most. Train with the same noise first: --set 'augment=[{name="PixelNoise"}]'.
     """
-    from samekind import questions
-    from samekind.decisions import Head
-    from samekind.evaluation.smoothing import Smoothing
+    from samekind.questions.certify import Smoothing, certify, draw_certified
+    from samekind.questions.reading import known_head
     from samekind.questions.robustness import read_epsilon
-    from samekind.reports import certified_curve
 
-    known = options.known("head", head, get_args(Head))
     smoothing = Smoothing(read_epsilon(sigma), draws, seed=seed)
     opened = open_space(space, device)
+    known_head(opened.space, head)  # a mistake is reported before anything is read
     items = items_to_attack(opened, data, label=label, skip_unreadable=skip_unreadable)
-    answer = questions.certify(opened.space, items, smoothing, head=known, limit=limit)
+    answer = certify(opened.space, items, smoothing, head=head, limit=limit)
     if plot is not None:
-        write_figure(lambda: certified_curve({opened.name: answer}), plot)
+        draw_certified(plot, answer, name=opened.name)
     render({**answer.to_json(), "picture": plot}, lambda: _print(answer, plot), as_json=as_json)
 
 

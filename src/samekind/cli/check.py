@@ -7,7 +7,6 @@ from typer import Argument, Option
 
 from samekind.cli import options
 from samekind.cli.output import print_table, print_text, render, table
-from samekind.cli.train import data_options, split_options
 
 if TYPE_CHECKING:
     from samekind.data import Examination
@@ -38,16 +37,20 @@ def check(
     The exit status is 1 if training would refuse the data.
     """
     from samekind import questions
-    from samekind.recipes.plans import read_plan
+    from samekind.questions.plan_options import PlanOptions
 
     is_file = data.endswith(".toml")
-    plan = read_plan(
-        data if is_file else recipe,
-        changes or [],
+    plan = PlanOptions(
         source=None if is_file else data,
-        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
-        split=split_options(split, unseen, ""),
-    )
+        label=label,
+        path=path,
+        ignore=options.names(ignore),
+        size=size,
+        skip_unreadable=skip_unreadable,
+        split=split,
+        unseen=options.unseen_names(unseen),
+        changes=tuple(changes or ()),
+    ).plan(data if is_file else recipe)
     answer = questions.check(plan)
     render(answer.to_json(), lambda: _print(answer), as_json=as_json)
     if answer.errors:
@@ -102,19 +105,16 @@ def _more(data: "Examination") -> str:
 
 
 def _in_words(training: "PlannedTraining") -> str:
-    from samekind.data import medium_of
     from samekind.data.words import counted_items
-    from samekind.recipes.plans import because_few
 
-    extent = medium_of(training.shape).extent(training.shape)
     parts = ", ".join(
         f"{name} {counted_items(count, training.classes[name])}" for name, count in training.items.items()
     )
-    few = because_few(training.chosen)
+    few = training.because_few
     why = f" {few[0].upper()}{few[1:]}." if few else ""
     whole = ", no group in two parts" if training.split == "group" else ""
     return (
-        f"A run of {training.recipe} would train {training.encoder} on items of {extent} for "
+        f"A run of {training.recipe} would train {training.encoder} on items of {training.extent} for "
         f"{training.epochs} epochs, {training.steps:,} steps.{why} "
         f"Split ({training.split}{whole}): {parts}."
     )

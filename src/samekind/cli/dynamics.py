@@ -5,13 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
-from samekind.cli.draw import write_figure
 from samekind.cli.options import AsJson
 from samekind.cli.output import print_messages, print_table, print_text, render, table
-from samekind.errors import DataError
 
 if TYPE_CHECKING:
-    from samekind.questions.dynamics import ComparedDynamics, Steps
+    from samekind.questions.dynamics import ComparedDynamics
 
 
 def dynamics(
@@ -28,26 +26,14 @@ def dynamics(
     a rescaling. con-alpha: items come nearer to their class, below 1 is good. div-alpha: they leave the
     others, above 1. con-div: the first over the second, below 1.
     """
-    from samekind import questions
-    from samekind.reports import dynamics_curves
+    from samekind.questions.dynamics import draw_dynamics, dynamics, steps_in
 
-    runs = [_opened(folder, str(folder)) for folder in (first, second)]
-    answer = questions.dynamics(*runs)
+    runs = [steps_in(folder) for folder in (first, second)]
+    answer = dynamics(*runs)
     if plot is not None:
-        curves = {run.name: (run.steps, run.values) for run in runs}
-        write_figure(lambda: dynamics_curves(curves), plot)
+        draw_dynamics(plot, runs)
     content = answer.to_json() | ({} if plot is None else {"picture": plot})
     render(content, lambda: _print(answer, plot), as_json=as_json)
-
-
-def _opened(folder: Path, name: str) -> "Steps":
-    from samekind.questions.dynamics import recorded_steps
-    from samekind.training import RunFolder
-    from samekind.training.run_folder import NO_FOLDER
-
-    if not folder.is_dir():
-        raise DataError(NO_FOLDER.format(folder=folder))
-    return recorded_steps(name, RunFolder(folder).record.lines())
 
 
 def _print(answer: "ComparedDynamics", plot: Path | None) -> None:

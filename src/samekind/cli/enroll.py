@@ -1,14 +1,14 @@
 """samekind enroll: a new class from a few examples."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, SkipUnreadable, SpaceFolder
 from samekind.cli.output import print_messages, print_text, render
 from samekind.cli.progress_bar import bar
-from samekind.cli.spaces import open_space
+from samekind.cli.spaces import changed_space
 from samekind.errors import SettingError
 
 if TYPE_CHECKING:
@@ -55,27 +55,21 @@ def enroll(
     """Add a class to a space from a few examples, or with --classes many; nothing is trained and no other
     class changes.
     """
-    from samekind import questions
-    from samekind.questions.changing import changing
-    from samekind.questions.enroll import remove_class, spelt_name
-    from samekind.training import RunFolder
+    from samekind.questions.enroll import enroll, enroll_classes, remove_class, spelt_name
 
     _check_options(name, files, classes, replace=replace, remove=remove, under=under)
-    folder, name = out or RunFolder(space).space_folder(), name or ""
     answer: Enrolled | EnrolledClasses
-    with changing(folder) as save:
-        opened = open_space(space, device)
-        how: Any = {"replace": replace, "progress": bar}
+    with changed_space(space, device, out) as opened:
+        folder, name = out or opened.space_folder, name or ""
         if remove:
             answer = remove_class(opened.space, name)
         elif classes is not None:
             items = opened.read([classes], skip_unreadable=skip_unreadable)
-            answer = questions.enroll_classes(opened.space, items, **how)
+            answer = enroll_classes(opened.space, items, replace=replace, progress=bar)
         else:
             spelt_name(opened.space, name, replace=replace)  # a mistake is reported before anything is read
             items = opened.read(files or [], skip_unreadable=skip_unreadable)
-            answer = questions.enroll(opened.space, name, items, under=under, **how)
-        save(opened.space)
+            answer = enroll(opened.space, name, items, replace=replace, under=under, progress=bar)
     render({"space": folder, **answer.to_json()}, lambda: _print(answer, folder), as_json=as_json)
 
 

@@ -1,9 +1,5 @@
 """samekind evaluate: how well a space answers every question, on held-out items."""
 
-import json
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -13,10 +9,10 @@ from typer import Argument, Option
 from samekind.cli import options, output
 from samekind.cli.spaces import open_run, open_space, warn_of_training_items
 from samekind.cli.together import Goes, check_together
-from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.questions.evaluate import Evaluated, EvaluationSettings
+    from samekind.questions.evaluate_against import Differences
     from samekind.questions.evaluate_opened import CohortSource
 
 Folder = Annotated[
@@ -168,111 +164,128 @@ def evaluate(
 
     Values have their 95% interval in brackets, if there is one.
     """
-    from samekind.questions.evaluate import EvaluationSettings
+    from samekind.questions.evaluate import (
+        COHORT_NORMS,
+        COMBINATIONS,
+        IGNORED,
+        SEARCHED_PARTS,
+        EvaluationSettings,
+    )
+    from samekind.questions.evaluate_opened import CohortSource
 
     check_together(context, TOGETHER)
     settings = EvaluationSettings(
         tasks=tasks,
         way=way,
-        shots=_numbers("shots", shots),
-        ranks=_numbers("ranks", ranks),
+        shots=options.whole_numbers("shots", shots),
+        ranks=options.whole_numbers("ranks", ranks),
         enrol=enrol,
-        combination=_known("combine", combine),
-        gallery=_known("gallery", gallery),
-        ignore=_known("ignore", ignore),
+        combination=options.known("combine", combine, COMBINATIONS),
+        gallery=options.known_or_none("gallery", gallery, SEARCHED_PARTS),
+        ignore=options.known("ignore", ignore, IGNORED),
         measures="all" if everything else "main",
         seed=seed,
         limit=most,
         references=not no_references,
     )
-    request = Request(run, device, settings, _cohort(cohort, norm, top, skip_unreadable), taxonomy)
-    if trials is not None:
-        content, show = _about_trials(request, trials, root, enrolments)
-    elif data is not None:
-        content, show = _about_data(request, data, label, skip_unreadable)
-    else:
-        content, show = _about_tests(request, report) if against is None else _about_two(request, against)
-    _tell({"folder": str(run), **content}, show, report=report, out=out, as_json=as_json)
+    how = options.known_or_none("norm", norm, COHORT_NORMS)
+    source = None if cohort is None else CohortSource(cohort, how, top, skip_unreadable)
+    about = About(run, data, label, skip_unreadable, trials, root, enrolments, against, taxonomy, report)
+    answer = _asked(about, settings, source, device=device)
+    content = {"folder": str(run), **about.instead, **answer.to_json()}
+    _tell(content, answer, report=report, out=out, everything=everything, as_json=as_json)
 
 
-class Request(NamedTuple):
-    """What to evaluate, where, how, with which cohort, and by the tree of which file."""
+class About(NamedTuple):
+    """What the answers are about: the test items of a run, or one of DATA, trials and another run instead."""
 
     run: Path
-    device: str
-    settings: "EvaluationSettings"
-    cohort: "CohortSource | None"
-    taxonomy: Path | None = None
+    data: str | None
+    label: str | None
+    skip_unreadable: bool
+    trials: Path | None
+    root: Path | None
+    enrolments: Path | None
+    against: Path | None
+    taxonomy: Path | None
+    report: Path | None
+
+    @property
+    def instead(self) -> dict[str, str]:
+        """What takes the place of the test items, by its option."""
+        given = {"data": self.data, "trials": self.trials, "against": self.against}
+        return {name: str(value) for name, value in given.items() if value is not None}
 
 
-#: The content for --json, and a function that prints it for people.
-Told = tuple[dict[str, Any], Callable[[], None]]
+def _asked(
+    about: About, settings: "EvaluationSettings", cohort: "CohortSource | None", *, device: str
+) -> "Evaluated | Differences":
+    """The answers about what the options name."""
+    from samekind.questions import evaluate_opened as questions
 
-
-def _about_tests(request: Request, report: Path | None) -> Told:
-    from samekind.evaluation.rows import described
-    from samekind.questions.evaluate_opened import evaluate_tests
-    from samekind.training import RunFolder
-
-    run = open_run(request.run, request.device)
-    run.opened.take_tree(request.taxonomy)
-    answer = evaluate_tests(run, request.settings, cohort=request.cohort, report=report)
-    if request.cohort is None and request.taxonomy is None:
-        with suppress(OSError):  # a folder that nobody may write to is evaluated all the same
-            RunFolder(request.run).keep_measures([described(row) for row in answer.rows])
-    return answer.to_json(), partial(_print_evaluated, answer, request)
-
-
-def _about_data(request: Request, data: str, label: str | None, skip_unreadable: bool) -> Told:
-    from samekind.questions.evaluate_opened import evaluate_data
-
-    opened = open_space(request.run, request.device)
-    opened.take_tree(request.taxonomy)
-    items = opened.read_labelled(data, label=label, skip_unreadable=skip_unreadable)
-    warn_of_training_items(opened, [data])
-    answer = evaluate_data(opened, items, request.settings, source=data, cohort=request.cohort)
-    return {"data": data, **answer.to_json()}, partial(_print_evaluated, answer, request)
-
-
-def _about_trials(request: Request, trials: Path, root: Path | None, enrolments: Path | None) -> Told:
-    from samekind.data import read_trial_list
-    from samekind.questions.evaluate import evaluate_trials
-    from samekind.questions.evaluate_opened import read_cohort
-
-    listed = read_trial_list(trials, root=root, enrolments=enrolments)
-    opened = open_space(request.run, request.device)
-    answer = evaluate_trials(
-        opened.space,
-        listed,
-        request.settings,
-        name=opened.name,
-        title=trials.stem,
-        cohort=read_cohort(opened, request.cohort),
+    if about.against is not None:
+        first, second = (open_run(run, device) for run in (about.run, about.against))
+        return questions.evaluate_runs(first, second, settings)
+    if about.trials is not None:
+        files = questions.TrialFiles(about.trials, about.root, about.enrolments)
+        return questions.evaluate_list(open_space(about.run, device), files, settings, cohort=cohort)
+    if about.data is None:
+        return questions.evaluate_tests(
+            open_run(about.run, device),
+            settings,
+            cohort=cohort,
+            taxonomy=about.taxonomy,
+            report=about.report,
+            keep=True,
+        )
+    opened = open_space(about.run, device)
+    warn_of_training_items(opened, [about.data])
+    return questions.evaluate_data(
+        opened,
+        about.data,
+        settings,
+        label=about.label,
+        skip_unreadable=about.skip_unreadable,
+        cohort=cohort,
+        taxonomy=about.taxonomy,
     )
-    return {"trials": str(trials), **answer.to_json()}, partial(_print_evaluated, answer, request)
 
 
-def _about_two(request: Request, against: Path) -> Told:
-    from samekind.questions.evaluate_opened import evaluate_runs
+def _tell(
+    content: dict[str, Any],
+    answer: "Evaluated | Differences",
+    *,
+    report: Path | None,
+    out: Path | None,
+    everything: bool,
+    as_json: bool,
+) -> None:
+    """Write and print the answers, and say where they are."""
+    from samekind.questions.evaluate_against import Differences
+    from samekind.questions.evaluate_opened import write_answers
 
-    first, second = (open_run(run, request.device) for run in (request.run, against))
-    answer = evaluate_runs(first, second, request.settings)
-
-    def show() -> None:
+    if out is not None:
+        write_answers(out, content)
+    if as_json:
+        output.print_json(content)
+        return
+    if isinstance(answer, Differences):
         output.print_differences(answer.names, answer.rows)
-        output.print_warnings({" and ".join(answer.names): answer.warnings})
+        output.print_warnings(" and ".join(answer.names), answer.warnings)
+    else:
+        _print(answer, everything=everything)
+    for words, path in (("The report is in", report), ("The same as JSON is in", out)):
+        if path is not None:
+            output.print_text(f"{words} {path}")
 
-    return {"against": str(against), **answer.to_json()}, show
 
-
-def _print_evaluated(answer: "Evaluated", request: Request) -> None:
+def _print(answer: "Evaluated", *, everything: bool) -> None:
     """What training gained, the answers, what to know of them, and what the thresholds promised: one screen,
     or with --all everything.
     """
-    everything = request.settings.measures == "all"
-    output.print_gains(answer.gains)
+    output.print_gains(answer)
     if everything:
-        output.print_measures({answer.name: answer.rows})
+        output.print_measures(answer.rows)
     else:
         output.print_answers(answer.main_rows)
     if answer.choices is not None:
@@ -285,57 +298,7 @@ def _print_evaluated(answer: "Evaluated", request: Request) -> None:
         count, first = len(answer.misplaced), answer.misplaced[:NAMED]
         more = f", and {count - len(first):,} more" if count > len(first) else ""
         output.print_text(f"Not beside their relatives: {'; '.join(row.sentence for row in first)}{more}.")
-    output.print_warnings({answer.name: answer.warnings})
+    output.print_warnings(answer.name, answer.warnings)
     output.print_promises(answer.promises if everything else answer.used_promises)
     if not everything:
         output.print_text("\n--all prints all measures, by every kind of score, and all thresholds.")
-
-
-def _tell(
-    content: dict[str, Any], show: Callable[[], None], *, report: Path | None, out: Path | None, as_json: bool
-) -> None:
-    if out is not None:
-        from samekind.storage import write_text
-
-        write_text(out, json.dumps(content, indent=2) + "\n")
-    if as_json:
-        output.print_json(content)
-        return
-    show()
-    for words, path in (("The report is in", report), ("The same as JSON is in", out)):
-        if path is not None:
-            output.print_text(f"{words} {path}")
-
-
-def _cohort(
-    data: str | None, norm: str | None, top: int | None, skip_unreadable: bool
-) -> "CohortSource | None":
-    from samekind.questions.evaluate_opened import CohortSource
-
-    return None if data is None else CohortSource(data, _known("norm", norm), top, skip_unreadable)
-
-
-def _known(option: str, given: str | None) -> Any:
-    """The value of an option, if it is one of those it takes, or None."""
-    from samekind.evaluation.retrieval import IGNORED
-    from samekind.inference.cohort import COHORT_NORMS
-    from samekind.inference.enrolment import COMBINATIONS
-
-    taken: dict[str, Sequence[str]] = {
-        "combine": COMBINATIONS,
-        "gallery": ("train", "validation"),
-        "ignore": IGNORED,
-        "norm": COHORT_NORMS,
-    }
-    return None if given is None else options.known(option, given, taken[option])
-
-
-def _numbers(option: str, given: str) -> tuple[int, ...]:
-    """Whole numbers from 1 up, written with commas."""
-    try:
-        numbers = tuple(int(number) for number in given.split(","))
-    except ValueError:
-        numbers = ()
-    if not numbers or min(numbers) < 1:
-        raise SettingError(f'--{option}: expected whole numbers from 1 up, such as 1,5; got "{given}"')
-    return numbers

@@ -1,6 +1,5 @@
 """samekind index: the vectors of a gallery, kept to be searched again and again."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,6 @@ from samekind.cli.advice import advice_in_words
 from samekind.cli.output import print_json, print_messages, print_text
 from samekind.cli.progress_bar import bar
 from samekind.cli.spaces import open_space
-from samekind.errors import SettingError
 from samekind.settings import LARGEST_SEED
 
 if TYPE_CHECKING:
@@ -89,23 +87,23 @@ def build(
     as_json: options.AsJson = False,
 ) -> None:
     """Embed a gallery, store its vectors, and measure how to search them well and quickly."""
-    from samekind.index.folder import check_room
-    from samekind.questions.galleries import ShortlistSettings, new_index
-    from samekind.questions.index import build_index
-    from samekind.questions.reading import known_kind
+    from samekind.questions.galleries import ShortlistSettings
+    from samekind.questions.index import IndexPlace, build_gallery, refuse_types
 
-    _check_type(index_type, server, name, kind or ())
-    check_room(out)
-    opened = open_space(space, device)
-    wanted: Sequence[str | None] = kind or [None]
-    kinds = tuple(known_kind(opened.space, score, "neighbours") for score in wanted)
-    items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
-    empty = new_index(
-        opened.space, count=len(items.ids), index_type=index_type, scores=kinds, url=server, name=name
-    )
-    settings = ShortlistSettings(recall, k, kinds, distil, seed)
-    answer = build_index(
-        opened.space, empty, items, out, settings=settings, thumbnails=thumbnails, progress=bar
+    refuse_types(kind or ())
+    place = IndexPlace(index_type, server, name)
+    place.check(out)
+    answer = build_gallery(
+        open_space(space, device),
+        gallery,
+        out,
+        place=place,
+        scores=kind or (),
+        settings=ShortlistSettings(recall, k, distilled=distil, seed=seed),
+        thumbnails=thumbnails,
+        label=label,
+        skip_unreadable=skip_unreadable,
+        progress=bar,
     )
     _show(out, answer, as_json=as_json)
 
@@ -155,25 +153,6 @@ def info(folder: IndexFolder, as_json: options.AsJson = False) -> None:
     from samekind.questions.index import index_info
 
     _show(folder, index_info(galleries.open_gallery(folder)), as_json=as_json)
-
-
-def _check_type(index_type: str, server: str | None, name: str | None, kinds: Sequence[str]) -> None:
-    """Refuse an unknown type, one given as a kind of score, and a server that is missing or has no use."""
-    from samekind.index.making import FOLDER_TYPES, SERVER_TYPES, check_type, server_url
-
-    for name_of_type in {*FOLDER_TYPES, *SERVER_TYPES} & set(kinds):
-        raise SettingError(f"--kind is the kind of score; the type of the index is --type {name_of_type}")
-    check_type(index_type)
-    if index_type in SERVER_TYPES and (not server_url(server) or not name):
-        raise SettingError(
-            f"an index of the type {index_type} is on a server: say where with --server URL "
-            "(or SAMEKIND_INDEX_URL in the environment), and what to call it with --name"
-        )
-    if index_type not in SERVER_TYPES and (server or name):
-        raise SettingError(
-            f"--server and --name are for the types {' and '.join(SERVER_TYPES)}; "
-            f"{index_type} is kept in --out"
-        )
 
 
 def _show(folder: Path, answer: "IndexInfo", *, as_json: bool) -> None:

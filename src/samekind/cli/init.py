@@ -3,25 +3,20 @@
 import sys
 from pathlib import Path
 from shlex import quote
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer import Argument, Option
 
 from samekind.cli import options
-from samekind.cli.opening import open_items
-from samekind.cli.output import print_json, print_text
-from samekind.cli.train import data_options, split_options
-from samekind.errors import DataError, SettingError, nearest
+from samekind.cli.output import print_messages, print_text, render
+from samekind.errors import DataError
 
-#: The recipe for each purpose.
-WANTS = {
-    "best": "house",
-    "everything": "prototypical",
-    "same-or-different": "verification",
-    "baseline": "triplet",
-    "unseen-classes": "unseen-proxy-nca-adapt-adv",
-}
+if TYPE_CHECKING:
+    from samekind.questions.init import RunFile
+
+#: The purpose where none is named.
+BEST = "best"
 
 
 def init(
@@ -52,53 +47,48 @@ def init(
 
     Nothing is asked if the answer is given as an option, or without a terminal.
     """
-    from samekind.data.words import counted_items
-    from samekind.recipes.plans import read_plan
-    from samekind.recipes.run_file import run_file
-    from samekind.storage import write_text
+    from samekind.questions.init import expect_free, recipe_for, write_run_file
+    from samekind.questions.plan_options import PlanOptions
 
-    if out.suffix != ".toml":
-        raise SettingError(f"a run file ends in .toml; got {out.name}")
-    if out.exists() and not force:
-        raise SettingError(f"{out} exists already; choose another name with --out, or --force to replace it")
-    label = label or _ask_label(data)
-    recipe = _recipe(want)
-    plan = read_plan(
-        recipe,
+    expect_free(out, replace=force)
+    plan = PlanOptions(
         source=data,
-        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore, taxonomy=taxonomy),
-        split=split_options(split, unseen, ""),
-        training={} if epochs is None else {"epochs": epochs},
-    )
-    items = open_items(plan)
-    write_text(out, run_file(plan, items, out))
-    if as_json:
-        print_json({"run": str(out), "recipe": recipe, "items": len(items), "classes": list(items.classes)})
-        return
-    print_text(f"{items.name}: {counted_items(len(items), len(items.classes))}.")
+        label=label or _ask_label(data),
+        path=path,
+        ignore=options.names(ignore),
+        size=size,
+        taxonomy=taxonomy,
+        skip_unreadable=skip_unreadable,
+        split=split,
+        unseen=options.unseen_names(unseen),
+        epochs=epochs,
+    ).plan(recipe_for(want or _ask_purpose()))
+    answer = write_run_file(out, plan, warn=print_messages)
+    render({"run": out, **answer.to_json()}, lambda: _print(answer, out), as_json=as_json)
+
+
+def _print(answer: "RunFile", out: Path) -> None:
+    from samekind.data.words import counted_items
+
+    print_text(f"{answer.data}: {counted_items(answer.items, len(answer.classes))}.")
     print_text(f"The run is in {out}; next: samekind train {quote(str(out))}")
 
 
-def _recipe(want: str | None) -> str:
-    """The recipe for a purpose, which is asked for at a terminal, or the recipe of that name."""
-    from samekind.recipes import RECIPES
+def _ask_purpose() -> str:
+    """What the run is for: asked for at a terminal, else "best"."""
+    from samekind.questions.init import PURPOSES
 
-    if want is None:
-        want = "best"
-        if sys.stdin.isatty():
-            want = str(typer.prompt(f"What is it for? ({', '.join(WANTS)})", default=want, err=True))
-    if want not in WANTS and want not in RECIPES:
-        raise SettingError(f'--want: there is no "{want}"; {nearest(want, [*WANTS, *RECIPES])}')
-    return WANTS.get(want, want)
+    if not sys.stdin.isatty():
+        return BEST
+    return str(typer.prompt(f"What is it for? ({', '.join(PURPOSES)})", default=BEST, err=True))
 
 
 def _ask_label(data: str) -> str | None:
     """The label column of a table without a column "label": asked for at a terminal, else DataError."""
-    from samekind.data import DataSettings
-    from samekind.data.sources.table_files import column_names, is_table
+    from samekind.questions.init import columns_without_label
 
-    columns = column_names(Path(data)) if is_table(Path(data)) else None
-    if columns is None or DataSettings().label in columns:
+    columns = columns_without_label(data)
+    if not columns:
         return None
     if not sys.stdin.isatty():
         raise DataError(

@@ -1,16 +1,16 @@
 """samekind leave-one-out: how well does it do in a domain it has never seen?"""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from samekind.cli import options
-from samekind.cli.opening import open_items
-from samekind.cli.output import messages, print_systems
-from samekind.cli.progress_bar import Bar
-from samekind.cli.train import data_options
-from samekind.errors import SettingError
+from samekind.cli.output import print_measures, print_warnings, render
+from samekind.cli.progress_bar import training_reports
+
+if TYPE_CHECKING:
+    from samekind.questions.leave_one_out import LeftOut
 
 SelectOnTest = Annotated[
     bool,
@@ -47,36 +47,25 @@ def leave_one_out(
     (another one with --set data.domain=NAME), the array domains of an .npz file, or with --set
     data.domain=folder the first of the folders domain/class/picture.
     """
-    from samekind.recipes import leave_one_out as trained_in_turn
-    from samekind.recipes.leave_one_out import fewest_trained_on
-    from samekind.recipes.plans import because_few, chosen_in_words, read_plan
+    from samekind.questions.leave_one_out import leave_one_out
+    from samekind.questions.plan_options import PlanOptions
 
-    plan = read_plan(
-        run,
-        changes or [],
+    plan = PlanOptions(
         source=data,
-        data=data_options(label, size, skip_unreadable, path=path, ignore=ignore),
-        training={} if seed is None else {"seed": seed},
+        label=label,
+        path=path,
+        ignore=options.names(ignore),
+        size=size,
+        skip_unreadable=skip_unreadable,
+        seed=seed,
+        changes=tuple(changes or ()),
+    ).plan(run)
+    answer = leave_one_out(
+        plan, out, select_on_test=select_on_test, tasks=tasks, device=device, reports=training_reports()
     )
-    # The domains make the split; "random", which every new run file names, is accepted.
-    given = [f"split.{name}" for name, value in plan.split.items() if (name, value) != ("by", "random")]
-    if given:
-        raise SettingError(
-            "leave-one-out makes its own split, a domain to test on and a part of the others to choose by; "
-            f"leave out {', '.join(given)}"
-        )
-    items = open_items(plan)
-    # One run for all domains: if one has few items to train on, all are adapted to few.
-    planned = plan.run(items)
-    settings = plan.suited(planned, items, items=fewest_trained_on(items))
-    note = because_few(chosen_in_words(planned, settings))
-    rows = trained_in_turn(
-        settings,
-        items,
-        folder=out,
-        select_on="test" if select_on_test else settings.select_on,
-        tasks=tasks,
-        device=device,
-        watcher=Bar(messages(), title=plan.recipe, note=note),
-    )
-    print_systems({"folder": str(out)}, {plan.recipe: rows}, as_json=as_json)
+    render({"folder": out, **answer.to_json()}, lambda: _print(answer), as_json=as_json)
+
+
+def _print(answer: "LeftOut") -> None:
+    print_measures(answer.rows)
+    print_warnings(answer.recipe, answer.warnings)

@@ -4,14 +4,44 @@ import io
 import os
 import sys
 import warnings
-from importlib import import_module
 from typing import Annotated, Any, NoReturn
 
 import typer
 from typer import Option
 
 from samekind.allocator import keep_memory
+from samekind.cli.adapt import adapt
+from samekind.cli.attack import attack
+from samekind.cli.attention import attention
+from samekind.cli.calibrate import calibrate
+from samekind.cli.certify import certify
+from samekind.cli.check import check
+from samekind.cli.classes import classes
+from samekind.cli.cluster import cluster
+from samekind.cli.compare import compare
+from samekind.cli.demo import demo
+from samekind.cli.draw import draw
+from samekind.cli.dynamics import dynamics
+from samekind.cli.embed import embed
+from samekind.cli.enroll import enroll
+from samekind.cli.evaluate import evaluate
+from samekind.cli.export import export
+from samekind.cli.identify import identify
 from samekind.cli.index import index
+from samekind.cli.info import info
+from samekind.cli.init import init
+from samekind.cli.leave_one_out import leave_one_out
+from samekind.cli.novelty import novelty
+from samekind.cli.predict import predict
+from samekind.cli.report import report
+from samekind.cli.representation import representation
+from samekind.cli.robustness import robustness
+from samekind.cli.search import search
+from samekind.cli.serve import serve
+from samekind.cli.shift import shift
+from samekind.cli.train import train
+from samekind.cli.tree import tree
+from samekind.cli.two_sample import two_sample
 from samekind.errors import SamekindError, SettingError
 
 MISTAKE, INTERRUPTED = 2, 130
@@ -20,6 +50,14 @@ MISTAKE, INTERRUPTED = 2, 130
 UsageError: type[Any] = typer.BadParameter.__bases__[0]
 
 HELP = ["-h", "--help"]
+NO_TORCH = (
+    "this command needs PyTorch, which is not installed here; without it, samekind serve FOLDER --onnx "
+    "serves a folder of samekind export"
+)
+STOPPED = (
+    "interrupted; no file is half written: the same command goes on with a training, and starts "
+    "anything else again"
+)
 
 app = typer.Typer(
     name="samekind",
@@ -27,14 +65,42 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": HELP},
 )
-#: The commands, as help lists them: functions in files of the same name.
+#: The commands, as help lists them.
 COMMANDS = (
-    "demo check init train leave_one_out evaluate calibrate adapt report robustness attack certify "
-    "representation shift dynamics compare search enroll identify predict cluster embed novelty two_sample "
-    "attention classes tree info draw export serve"
+    demo,
+    check,
+    init,
+    train,
+    leave_one_out,
+    evaluate,
+    calibrate,
+    adapt,
+    report,
+    robustness,
+    attack,
+    certify,
+    representation,
+    shift,
+    dynamics,
+    compare,
+    search,
+    enroll,
+    identify,
+    predict,
+    cluster,
+    embed,
+    novelty,
+    two_sample,
+    attention,
+    classes,
+    tree,
+    info,
+    draw,
+    export,
+    serve,
 )
-for name in COMMANDS.split():
-    app.command()(getattr(import_module(f"samekind.cli.{name}"), name))
+for command in COMMANDS:
+    app.command()(command)
 app.add_typer(index, name="index")
 
 
@@ -57,21 +123,9 @@ def program(
 
 def main() -> None:
     """Run the program; a user's mistake is one line on the standard error and exit status 2."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            # Characters that the terminal cannot write, as in a path, must not end the program.
-            stream.reconfigure(errors="backslashreplace")
-    # Threads of PyTorch that wait shall sleep: on a busy machine, spinning takes the processor from others.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    keep_memory()
-    # Pictures that cannot be read get a message of ours.
-    warnings.filterwarnings("ignore", module=r"PIL\.")
+    _prepare_process()
     try:
-        _allow_pixels()
-        # Not standalone: typer would draw a box around errors, and print nothing on an interrupt.
-        command = typer.main.get_command(app)
-        _show_flags_bare(command)
-        status = command(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
+        status = _carried_out()
     except UsageError as error:
         _stop(_about_usage(error))
     except SamekindError as error:
@@ -83,10 +137,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name != "torch":
             raise
-        _stop(
-            "this command needs PyTorch, which is not installed here; without it, samekind serve FOLDER "
-            "--onnx serves a folder of samekind export"
-        )
+        _stop(NO_TORCH)
     except UnicodeEncodeError as error:
         # Terminals escape what they cannot write; this is a file.
         name = ascii(error.object[max(0, error.start - 40) : error.end + 20])
@@ -95,13 +146,31 @@ def main() -> None:
     except (KeyboardInterrupt, typer.Abort):
         status = INTERRUPTED
     if status == INTERRUPTED:
-        _stop(
-            "interrupted; no file is half written: the same command goes on with a training, and starts "
-            "anything else again",
-            INTERRUPTED,
-        )
+        _stop(STOPPED, INTERRUPTED)
     if isinstance(status, int) and status:
         sys.exit(status)  # the command has said why
+
+
+def _prepare_process() -> None:
+    """Settings of the process that hold for every command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # Characters that the terminal cannot write, as in a path, must not end the program.
+            stream.reconfigure(errors="backslashreplace")
+    # Threads of PyTorch that wait shall sleep: on a busy machine, spinning takes the processor from others.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    keep_memory()
+    # Pictures that cannot be read get a message of ours.
+    warnings.filterwarnings("ignore", module=r"PIL\.")
+
+
+def _carried_out() -> Any:
+    """Run the command of the arguments; its exit status, or None."""
+    _allow_pixels()
+    # Not standalone: typer would draw a box around errors, and print nothing on an interrupt.
+    command = typer.main.get_command(app)
+    _show_flags_bare(command)
+    return command(sys.argv[1:] or ["--help"], prog_name="samekind", standalone_mode=False)
 
 
 def _allow_pixels() -> None:

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 from typer import Argument, Option
 
 from samekind.errors import SettingError, nearest
 from samekind.settings import LARGEST_SEED
+
+Choice = TypeVar("Choice", bound=str)
 
 #: What can be opened: `samekind.data.sources.KNOWN`, written out so that help does not wait for PyTorch.
 OPENED = (
@@ -167,8 +169,50 @@ Surrogate = Annotated[
 ]
 
 
-def known(option: str, value: str, choices: Sequence[str]) -> Any:
+def known(option: str, value: str, choices: Sequence[Choice]) -> Choice:
     """The value of an option, if it is one of the choices; any other is an error that names the nearest."""
-    if value not in choices:
-        raise SettingError(f'--{option}: there is no "{value}"; {nearest(value, choices)}')
-    return value
+    for choice in choices:
+        if choice == value:
+            return choice
+    raise SettingError(f'--{option}: there is no "{value}"; {nearest(value, choices)}')
+
+
+def known_or_none(option: str, value: str | None, choices: Sequence[Choice]) -> Choice | None:
+    """The value of an option that may be left out."""
+    return None if value is None else known(option, value, choices)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Names separated by commas, sorted; a name with a comma is in double quotes.
+
+    >>> names('owl, "leaf, underside"')
+    ('leaf, underside', 'owl')
+    """
+    import csv
+    import re
+
+    try:
+        closed = re.sub(r'" +(?=,|$)', '"', text)  # csv refuses a space behind a quote
+        rows = list(csv.reader([closed], skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise SettingError(
+            "expected names separated by commas, on one line, with double quotes around a name that has a "
+            f"comma; got {text}"
+        ) from error
+    return tuple(sorted({name.strip() for row in rows for name in row if name.strip()}))
+
+
+def unseen_names(text: str) -> tuple[str, ...] | str:
+    """The classes of --unseen: names, or "half" or "random-half" as it is."""
+    return text if text in ("half", "random-half") else names(text)
+
+
+def whole_numbers(option: str, text: str) -> tuple[int, ...]:
+    """Whole numbers from 1 up, separated by commas."""
+    try:
+        numbers = tuple(int(number) for number in text.split(","))
+    except ValueError:
+        numbers = ()
+    if not numbers or min(numbers) < 1:
+        raise SettingError(f'--{option}: expected whole numbers from 1 up, such as 1,5; got "{text}"')
+    return numbers

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich import box
@@ -11,7 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from samekind.evaluation import Compared, Gain, PromiseRow, Row
+    from samekind.evaluation import Compared, PromiseRow, Row
+    from samekind.questions.evaluate import Evaluated
 
 
 #: Letters of a word that is not broken in a table.
@@ -54,19 +55,17 @@ def print_table(content: Table) -> None:
     output.print(content, crop=False)
 
 
-def print_gains(gains: Sequence["Gain"]) -> None:
+def print_gains(answer: "Evaluated") -> None:
     """Whether the space beats its start, and a line for each measure; nothing without gains."""
-    from samekind.evaluation import verdict_in_words
-
-    if gains:
-        print_text(Text(verdict_in_words(gains), style="bold"))
-    for gain in gains:
+    if answer.gains:
+        print_text(Text(answer.verdict, style="bold"))
+    for gain in answer.gains:
         print_text(f"  {gain.sentence}")
 
 
-def print_measures(systems: Mapping[str, Sequence["Row"]]) -> None:
+def print_measures(rows: Sequence["Row"]) -> None:
     """The tables of an evaluation."""
-    for content in measures_tables(systems):
+    for content in measures_tables(rows):
         print_table(content)
 
 
@@ -76,27 +75,9 @@ def print_answers(rows: Sequence["Row"]) -> None:
     print_table(table("Answers (95% intervals)", ["measure", "classes", "score", "value"], lines, texts=3))
 
 
-def warnings_of(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[str]]:
-    """Sentences about scores that are upside down and baselines that are not beaten, by system."""
-    from samekind.questions.evaluate import row_warnings
-
-    return {system: row_warnings(rows) for system, rows in systems.items()}
-
-
-def print_warnings(warnings: Mapping[str, Sequence[str]]) -> None:
-    """The warnings of each system, on the standard error."""
-    for system, sentences in warnings.items():
-        print_messages(*(f"careful ({system}): {sentence}" for sentence in sentences))
-
-
-def print_systems(about: Mapping[str, Any], systems: Mapping[str, Sequence["Row"]], *, as_json: bool) -> None:
-    """The rows of systems and the warnings about them: as tables, or as JSON behind ``about``."""
-    warnings = warnings_of(systems)
-    if as_json:
-        print_json({**about, "systems": rows_as_json(systems), "warnings": warnings})
-        return
-    print_measures(systems)
-    print_warnings(warnings)
+def print_warnings(name: str, sentences: Sequence[str]) -> None:
+    """The warnings about a space or recipe of this name, on the standard error."""
+    print_messages(*(f"careful ({name}): {sentence}" for sentence in sentences))
 
 
 def print_differences(names: tuple[str, str], rows: Sequence["Compared"]) -> None:
@@ -158,27 +139,22 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], *, 
     return result
 
 
-def measures_tables(systems: Mapping[str, Sequence["Row"]]) -> Iterator[Table]:
-    """One table a question: a line for each measure and set of items, a column for each kind of score. With
-    several systems, a line for each kind of score, and a column for each system. References, whose kinds have
-    long names, have a line for each kind as well.
+def measures_tables(rows: Sequence["Row"]) -> Iterator[Table]:
+    """One table a question: a line for each measure and set of items, a column for each kind of score.
+    References, whose kinds have long names, have a line for each kind.
     """
-    from samekind.evaluation.untrained import REFERENCE
-
-    everything = [(system, row) for system, rows in systems.items() for row in rows]
-    for question in dict.fromkeys(row.question for _, row in everything):
-        shown = [(system, row) for system, row in everything if row.question == question]
-        by_lines = len(systems) > 1 or question == REFERENCE
-        texts = ["measure", "classes", "score"][: 3 if by_lines else 2]
-        cells = {
-            (row.measure, row.about, row.kind, system)[: len(texts) + 1]: row.text for system, row in shown
-        }
-        heads = dict.fromkeys(cell[:-1] for cell in cells)
-        columns = list(dict.fromkeys(cell[-1] for cell in cells))
-        lines = [[*head, *(cells.get((*head, column), "") for column in columns)] for head in heads]
-        title = titled(question, (row.unit for _, row in shown))
-        heading = ["without training"] if by_lines and len(systems) == 1 else columns
-        yield table(title, [*texts, *heading], lines, texts=len(texts))
+    for question in dict.fromkeys(row.question for row in rows):
+        shown = [row for row in rows if row.question == question]
+        title = titled(question, (row.unit for row in shown))
+        if shown[0].is_reference:
+            lines = [[row.measure, row.about, row.kind, row.text] for row in shown]
+            yield table(title, ["measure", "classes", "score", "without training"], lines, texts=3)
+            continue
+        cells = {(row.measure, row.about, row.kind): row.text for row in shown}
+        kinds = dict.fromkeys(row.kind for row in shown)
+        heads = dict.fromkeys((row.measure, row.about) for row in shown)
+        lines = [[*head, *(cells.get((*head, kind), "") for kind in kinds)] for head in heads]
+        yield table(title, ["measure", "classes", *kinds], lines, texts=2)
 
 
 def differences_tables(names: tuple[str, str], rows: Sequence["Compared"]) -> Iterator[Table]:
@@ -209,8 +185,3 @@ def titled(question: str, units: Iterable[str]) -> str:
     """
     known = " and ".join(dict.fromkeys(unit for unit in units if unit))
     return question.capitalize() + (f" (95% intervals over {known})" if known else "")
-
-
-def rows_as_json(systems: Mapping[str, Sequence["Row"]]) -> dict[str, list[dict[str, Any]]]:
-    """The same rows for programs."""
-    return {system: [row._asdict() for row in rows] for system, rows in systems.items()}

@@ -35,7 +35,7 @@ def predict(
     With a threshold for none of these, the score that was compared with it is written as well.
     """
     from samekind import questions
-    from samekind.questions.predict import known_head
+    from samekind.questions.reading import known_head
     from samekind.questions.table_files import check_ending, write_table
 
     check_ending(out)

@@ -1,17 +1,18 @@
 """A progress bar at a terminal: of a training, or of any other long work."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from samekind.cli.output import messages
+from samekind.cli.output import messages, print_messages
 
 if TYPE_CHECKING:
     from samekind.questions.progress import Advance
+    from samekind.questions.train import TrainingReports
 
 
 @contextmanager
@@ -20,6 +21,24 @@ def bar(title: str, total: int) -> "Iterator[Advance]":
     with _shown_on(messages()) as progress:
         task = progress.add_task(title, total=total, status="")
         yield lambda count: progress.advance(task, count)
+
+
+def training_reports(tell: Callable[[str], None] = print_messages) -> "TrainingReports":
+    """Warnings on the standard error, a bar for a training; ``tell`` prints what the training says."""
+    from samekind.questions.train import TrainingReports
+
+    return TrainingReports(print_messages, tell, _watcher)
+
+
+def _watcher(title: str, note: str) -> "Bar":
+    """A bar for a training. Rungs of the house recipe have a line each: of their epochs a person sees the two
+    measures that rungs are kept by.
+    """
+    from samekind.questions.train import HOUSE
+
+    if title == HOUSE:
+        return Bar(messages(), title=title, note=note, shown=("eer", "recall@1"), pause=10.0)
+    return Bar(messages(), title=title, note=note)
 
 
 class Bar:

@@ -1,13 +1,16 @@
 """samekind report: the one-page report of a run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, DrawSeed, NoReferences, Tasks
-from samekind.cli.output import print_gains, print_json, print_text, print_warnings
+from samekind.cli.output import print_gains, print_text, print_warnings, render
 from samekind.cli.spaces import open_run
+
+if TYPE_CHECKING:
+    from samekind.questions.evaluate import Evaluated
 
 
 def report(
@@ -28,11 +31,12 @@ def report(
     page = out or run / "report.html"
     settings = EvaluationSettings(tasks=tasks, seed=seed, references=not no_references, promises=False)
     answer = evaluate_tests(open_run(run, device), settings, report=page)
-    warnings = {answer.name: answer.warnings}
-    if as_json:
-        gains = answer.to_json()["gains"]
-        print_json({"folder": str(run), "report": str(page), "gains": gains, "warnings": warnings})
-        return
-    print_gains(answer.gains)
+    gains, warnings = answer.to_json()["gains"], {answer.name: answer.warnings}
+    content = {"folder": run, "report": page, "gains": gains, "warnings": warnings}
+    render(content, lambda: _print(answer, page), as_json=as_json)
+
+
+def _print(answer: "Evaluated", page: Path) -> None:
+    print_gains(answer)
     print_text(f"The report is in {page}")
-    print_warnings(warnings)
+    print_warnings(answer.name, answer.warnings)

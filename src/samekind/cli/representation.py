@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 from typer import Argument, Option
 
 from samekind.cli import options
-from samekind.cli.draw import write_figure
 from samekind.cli.output import print_table, print_text, render, table
 from samekind.cli.spaces import open_run
 
@@ -40,37 +39,26 @@ def representation(
     than an equal part. With three runs or more also how the measures go together.
     """
     from samekind import questions
-    from samekind.questions.representation import Trained
-    from samekind.reports import representation_bars
-    from samekind.training import RunFolder
+    from samekind.questions.representation import Trained, draw_representation
 
-    opened = [open_run(folder, device) for folder in runs]
-    trained = [
-        Trained(str(folder), one.opened.space, one.sets, RunFolder(folder).run())
-        for folder, one in zip(runs, opened, strict=True)
-    ]
+    trained = [Trained.opened(open_run(folder, device)) for folder in runs]
     answer = questions.representation(trained, limit=limit, power=power, seed=seed)
     if plot is not None:
-        names = [
-            f"{Path(name).name} ({budget})" for name, budget in zip(answer.names, answer.budgets, strict=True)
-        ]
-        write_figure(lambda: representation_bars(names, answer.spaces), plot)
+        draw_representation(plot, answer)
     render({**answer.to_json(), "picture": plot}, lambda: _print(answer, plot), as_json=as_json)
 
 
 def _print(answer: "Represented", plot: Path | None) -> None:
-    from samekind.evaluation.representation import NAMES
-
     measured = {
         **dict(zip(answer.names, zip(answer.budgets, answer.spaces, strict=True), strict=True)),
         **{name: ("", measures) for name, measures in answer.inputs.items()},
     }
     lines = [
-        [name, budget, *(f"{measures[key]:.4g}" if key in measures else "" for key in NAMES)]
+        [name, budget, *(f"{measures[key]:.4g}" if key in measures else "" for key in answer.measures)]
         for name, (budget, measures) in measured.items()
     ]
     title = f"Feature spaces and inputs, {answer.points:,} training items"
-    print_table(table(title, ["space", "trained against", *NAMES], lines, texts=2))
+    print_table(table(title, ["space", "trained against", *answer.measures], lines, texts=2))
     if answer.correlations:
         lines = [
             [name, *(f"{value:.4f} (p {chance:.2g})" for value, chance in both.values())]

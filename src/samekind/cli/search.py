@@ -1,6 +1,5 @@
 """samekind search: what is most like this?"""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,11 +54,11 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Find the items of a gallery that are most like each query; a query does not find its own file."""
-    from samekind.questions.search import search_files
+    from samekind.questions.search import index_among, search_files
 
     if cohort not in (None, "gallery"):
         raise SettingError(f'--cohort: expected gallery, the items that are searched; got "{cohort}"')
-    folder = _index_folder(gallery or [], index, save_index)
+    folder = index_among(gallery or [], index, save_to=save_index)
     opened = open_space(space, device)
     answer = search_files(
         opened,
@@ -98,26 +97,6 @@ def _in_words(how: "How") -> str:
         return how.sentence
     words = advice_in_words(how.advice)
     return f"{how.sentence} ({words})" if how.advice.what == "exhaustive" else f"{how.sentence}; {words}"
-
-
-def _index_folder(gallery: Sequence[str], index: Path | None, save_index: Path | None) -> Path | None:
-    """The folder of the index to look in, None if the gallery is not an index.
-
-    Raises SettingError without a gallery, with two, with an index among other sources, and if ``save_index``
-    holds something else.
-    """
-    from samekind.index.folder import check_room, is_index
-
-    if bool(gallery) == (index is not None):
-        raise SettingError(
-            "say where to look: --index FOLDER, or --gallery with files, folders or tables; one of the two"
-        )
-    among = next((Path(source) for source in gallery if is_index(Path(source))), None)
-    if among is not None and len(gallery) > 1:
-        raise SettingError(f"{among} is an index, which is searched alone; leave out the rest of the gallery")
-    if save_index is not None:
-        check_room(save_index)
-    return among or index
 
 
 def _table(query: "Query", kind: str) -> "Table":

@@ -1,6 +1,7 @@
 """An open space whose messages are printed."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,13 @@ def open_space(folder: Path, device: str) -> "OpenSpace":
     from samekind.questions import opening
 
     return opening.open_space(folder, device, report_skipped=_name_skipped)
+
+
+def changed_space(folder: Path, device: str, out: Path | None = None) -> AbstractContextManager["OpenSpace"]:
+    """The space in a folder, to be changed and then saved, to ``out`` or where it was."""
+    from samekind.questions import changing
+
+    return changing.changed_space(folder, device, out=out, report_skipped=_name_skipped)
 
 
 def open_run(folder: Path, device: str) -> "OpenRun":

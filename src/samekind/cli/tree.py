@@ -5,16 +5,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from typer import Option
 
-from samekind.cli.draw import write_figure
 from samekind.cli.options import AsJson, Device, Kind, SpaceArgument, Taxonomy, known
 from samekind.cli.output import print_text, render
 from samekind.cli.spaces import open_space
-from samekind.errors import SettingError
 
 if TYPE_CHECKING:
     from samekind.questions.tree import Agreement, Inferred
 
-PICTURES = (".svg", ".png", ".pdf")
 To = Annotated[
     list[Path] | None,
     Option(
@@ -52,55 +49,26 @@ def tree(
 
     The known tree is --taxonomy, or the one that the space was trained with.
     """
-    from typing import get_args
-
     from samekind import questions
-    from samekind.taxonomy import Method, read_tree
+    from samekind.questions.tree import METHODS, write_inferred
 
-    known("method", method, get_args(Method))
-    tree_known = None if taxonomy is None else read_tree(taxonomy)
+    chosen, files = known("method", method, METHODS), to or []
     opened = open_space(space, device)
+    opened.take_tree(taxonomy)
     items = None if data is None else opened.read_labelled(data)
-    answer = questions.tree(
-        opened.space,
-        kind=kind,
-        method=method,  # type: ignore[arg-type]  # checked above
-        known=tree_known,
-        items=items,
-        by_confusions=by_confusions,
-    )
-    for path in to or []:
-        _write(answer, path, radial=radial)
-    files = to or []
+    answer = questions.tree(opened.space, kind=kind, method=chosen, items=items, by_confusions=by_confusions)
+    for path in files:
+        write_inferred(path, answer, radial=radial)
     render({**answer.to_json(), "files": files}, lambda: _print(answer, files), as_json=as_json)
 
 
 def _print(answer: "Inferred", files: list[Path]) -> None:
-    from samekind.taxonomy.newick import newick_text
-
     if answer.agreement is not None:
         print_text(_sentence(answer.agreement))
     for path in files:
         print_text(f"written to {path}")
     if not files:
-        print_text(newick_text(answer.tree).strip())
-
-
-def _write(answer: "Inferred", path: Path, *, radial: bool) -> None:
-    """Write the tree, or its picture if the file's ending says so."""
-    from samekind.reports import tree_picture
-    from samekind.taxonomy import write_tree
-
-    if path.suffix.lower() not in PICTURES:
-        write_tree(answer.tree, path)
-        return
-    try:
-        figure = tree_picture(
-            answer.tree, shape="radial" if radial else "dendrogram", mistakes=answer.mistakes
-        )
-    except ValueError as error:
-        raise SettingError(f"{path.name}: {error}") from None
-    write_figure(lambda: figure, path)
+        print_text(answer.newick)
 
 
 def _sentence(agreement: "Agreement") -> str:

@@ -14,9 +14,9 @@ from samekind.data import SOUNDS, Items, draw, scaled
 from samekind.data.groups import groups_apart
 from samekind.data.stored import fetched
 from samekind.errors import DataError
-from samekind.evaluation.rows import Row
+from samekind.evaluation.rows import REFERENCE, Row
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.evaluation.untrained import MOST_ASKED, MOST_KNOWN, REFERENCE, untrained_references
+from samekind.evaluation.untrained import MOST_ASKED, MOST_KNOWN, untrained_references
 from samekind.measures.catalogue import ACCURACY, recall
 from samekind.measures.measure import Measure
 from samekind.training.build import plain_encoder

@@ -1,7 +1,7 @@
 """What is most like this? Every item a query and the others the gallery, or queries against a gallery."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -41,7 +41,6 @@ RANKS = (1, 2, 4, 8)
 LABELS = "labels"
 
 Ignored = Literal["nothing", "domain", "group"]
-IGNORED: tuple[str, ...] = get_args(Ignored)
 
 
 def retrieval(

@@ -9,6 +9,8 @@ from samekind.measures.measure import Measure
 #: Which measures a protocol gives: the main ones, or all.
 Measures = Literal["main", "all"]
 
+#: The question of rows about spaces without training.
+REFERENCE = "reference"
 #: The note of rows about items that were also used to choose the epoch.
 SELECTED_ON_TEST = "selected on test"
 #: The note of rows about items of which some were trained on; results on new items will be worse.
@@ -37,6 +39,11 @@ class Row(NamedTuple):
     high: float | None = None
     unit: str = ""
     note: str = ""
+
+    @property
+    def is_reference(self) -> bool:
+        """Whether the value needs no training, and is there to be compared with."""
+        return self.question == REFERENCE
 
     @property
     def entry(self) -> Measure:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from samekind.evaluation.beside_known import QUESTION as BESIDE_KNOWN
 from samekind.evaluation.rows import Row
-from samekind.evaluation.untrained import REFERENCE, UNTRAINED
+from samekind.evaluation.untrained import UNTRAINED
 from samekind.measures.catalogue import ACCURACY, EER, recall
 
 #: The question of the space that a reference is compared with, by measure; the others are of new classes
@@ -79,7 +79,7 @@ def gains(rows: Iterable[Row]) -> list[Gain]:
     rows = list(rows)
     best: dict[tuple[str, str], Row] = {}
     for row in rows:
-        if row.question == REFERENCE:
+        if row.is_reference:
             place = (row.measure, row.items)
             if place not in best or Gain(row, best[place]).points > 0:
                 best[place] = row

@@ -15,7 +15,7 @@ from samekind.encoders.freezing import came_with_weights
 from samekind.errors import PackageError
 from samekind.evaluation.beside_known import few_shot_beside_known
 from samekind.evaluation.retrieval import retrieval
-from samekind.evaluation.rows import Row, noted
+from samekind.evaluation.rows import REFERENCE, Row, noted
 from samekind.evaluation.samples import mean_sample, rows_of
 from samekind.evaluation.verification import verification
 from samekind.inference.embed import embed_by
@@ -29,8 +29,6 @@ from samekind.training import Run, build_space
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.own_encoder import GIVEN
 
-#: The question of these rows.
-REFERENCE = "reference"
 #: How the kinds of these rows end.
 UNTRAINED = "of untrained features"
 #: Items to fit to, and items of a set to ask about, at most: more would take minutes.

@@ -8,7 +8,7 @@ import torch
 from samekind.data import Collection, Items
 from samekind.data.groups import groups_apart
 from samekind.decisions import Kind
-from samekind.inference.adapting import Measured, adapted_kinds, measure_adapting
+from samekind.inference.adapting import Measured, adapted_kinds, expect_two_covariance, measure_adapting
 from samekind.inference.adapting import adapt as adapt_space
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
@@ -92,3 +92,8 @@ def adapt(
         dropped=tuple(dropped),
         measured=measured,
     )
+
+
+def expect_adaptable(space: MetricSpace) -> None:
+    """Raises SpaceError for a space whose fitted similarity is not PLDA: no other can be adapted."""
+    expect_two_covariance(space)

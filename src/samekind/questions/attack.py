@@ -13,13 +13,13 @@ from samekind.data import SOUNDS, Items, medium_of, write_image
 from samekind.data.media.original_size import colours_of
 from samekind.data.media.sounds import RATES
 from samekind.data.media.waves import write_wave
-from samekind.decisions import Head
-from samekind.errors import SettingError, SpaceError, nearest
+from samekind.errors import SettingError, nearest
 from samekind.evaluation.attacked_questions import class_curve
 from samekind.evaluation.robustness import MOST, names_given, subject_of
 from samekind.evaluation.robustness_curve import Curve
 from samekind.evaluation.under_attack import Maker, Strength, pgd_and_apgd
-from samekind.inference.temperatures import heads
+from samekind.measures.robustness import written_epsilon
+from samekind.questions.reading import known_head
 from samekind.questions.table_files import write_table
 from samekind.space import MetricSpace
 from samekind.storage import recover_folder, write_folder
@@ -48,10 +48,15 @@ class AttackSettings:
     steps: int = 50
     restarts: int = 1
     method: str = "strong"
-    head: Head = "similarity"
+    head: str = "similarity"
     fixed: tuple[str, ...] = ()
     limit: int = MOST
     seed: int = 0
+
+    @property
+    def written_epsilon(self) -> str:
+        """Epsilon as people write it: "8/255"."""
+        return written_epsilon(self.epsilon)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +116,7 @@ def attack(
     """
     if settings.method not in METHODS:
         raise SettingError(f'there is no attack "{settings.method}"; {nearest(settings.method, METHODS)}')
-    if settings.head not in heads(space):
-        raise SpaceError(f'this space has no head "{settings.head}"; {nearest(settings.head, heads(space))}')
+    head = known_head(space, settings.head)
     subject, drawn, notes = subject_of(
         space,
         items,
@@ -125,7 +129,7 @@ def attack(
         fixed=settings.fixed,
         most=settings.limit,
     )
-    curve, result = class_curve(subject, settings.head)
+    curve, result = class_curve(subject, head)
     clean, [attacked] = subject.inputs.x, result.x
     if items.medium is SOUNDS:
         notes.append(_loudness(clean, attacked))
@@ -137,8 +141,8 @@ def attack(
         clean.cpu(),
         attacked.cpu(),
         subject.field(clean).region.distance(attacked.nan_to_num(0.0), clean.nan_to_num(0.0)).cpu(),
-        tuple(names_given(space, clean, settings.head)),
-        tuple(names_given(space, attacked, settings.head)),
+        tuple(names_given(space, clean, head)),
+        tuple(names_given(space, attacked, head)),
         tuple(notes),
     )
 

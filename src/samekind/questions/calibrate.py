@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import torch
 
-from samekind.data import Items, TrialList, draw
+from samekind.data import Items, TrialList, draw, read_trial_list
 from samekind.data.groups import groups_apart
 from samekind.decisions import Decision, Kind, Temperature
 from samekind.errors import DataError
@@ -20,10 +21,10 @@ from samekind.inference import (
     fit_temperatures,
 )
 from samekind.inference.known_classes import divided
-from samekind.inference.points import support
+from samekind.inference.points import operating_point, support
 from samekind.inference.temperatures import FEWEST
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded
+from samekind.questions.reading import embedded, known_kind
 from samekind.settings import PAIRED_ITEMS
 from samekind.space import MetricSpace
 
@@ -61,7 +62,7 @@ def calibrate(
     space: MetricSpace,
     items: Items,
     *,
-    kind: Kind | None = None,
+    kind: str | None = None,
     point: str = "eer",
     limit: int = PAIRED_ITEMS,
     seed: int = 0,
@@ -83,7 +84,7 @@ def calibrate(
             point=point,
             description=apart.named(items.name),
         )
-        for score in (space.kinds if kind is None else [kind])
+        for score in _kinds(space, kind)
     }
     space.decisions.update(decisions)
     if kind is not None:
@@ -100,24 +101,36 @@ def calibrate_on_trials(
     space: MetricSpace,
     trials: TrialList,
     *,
-    kinds: Sequence[Kind] | None = None,
+    kind: str | None = None,
     point: str = "eer",
     title: str = "trials",
 ) -> Calibrated:
-    """Fit the thresholds on the trials of a list, whose files are read as the training items were."""
+    """Fit the thresholds of one kind of score, or of all of them, on the trials of a list, whose files are
+    read as the training items were.
+    """
+    kinds = _kinds(space, kind)
     z = embed_files(space, trials.files)
     decisions: dict[str, Decision] = {
-        kind: fit_decision(scored(space, trials, z, kind=kind), kind=kind, point=point, description=title)
-        for kind in kinds or space.kinds
+        score: fit_decision(scored(space, trials, z, kind=score), kind=score, point=point, description=title)
+        for score in kinds
     }
     space.decisions.update(decisions)
     return Calibrated(decisions)
 
 
+def calibrate_on_list(
+    space: MetricSpace, path: Path, *, root: Path | None = None, kind: str | None = None, point: str = "eer"
+) -> Calibrated:
+    """The same for the list in a file, whose paths start from ``root``, or from its own folder."""
+    listed = read_trial_list(path, root=root)
+    return calibrate_on_trials(space, listed, kind=kind, point=point, title=path.name)
+
+
 def calibrate_open_set(
-    space: MetricSpace, items: Items, *, kind: Kind | None = None, point: str = "eer"
+    space: MetricSpace, items: Items, *, kind: str | None = None, point: str = "eer"
 ) -> Calibrated:
     """Fit the threshold for none of these, on held-out items of known and of other classes."""
+    score = None if kind is None else known_kind(space, kind)
     known, unknown = divided(space, items)
     if not len(known) or not len(unknown):
         which = "only classes that" if len(known) else "no class that"
@@ -125,8 +138,19 @@ def calibrate_open_set(
             f"{items.name} has {which} this space knows; a threshold for none of these needs held-out items "
             "of classes it knows and of others, the classes named as in the space (see samekind info)"
         )
-    space.open_set = fit_open_set(space, known, unknown, kind=kind, point=point)
+    space.open_set = fit_open_set(space, known, unknown, kind=score, point=point)
     return Calibrated({OPEN_SET: space.open_set})
+
+
+def expect_possible(space: MetricSpace, *, point: str, kind: str | None) -> None:
+    """Refuse, before anything is read, an unknown operating point or a score that the space has not."""
+    operating_point(point)
+    _kinds(space, kind)
+
+
+def _kinds(space: MetricSpace, kind: str | None) -> Sequence[Kind]:
+    """One kind of score, or all that the space has."""
+    return space.kinds if kind is None else [known_kind(space, kind)]
 
 
 def _expect_pairs(items: Items) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from samekind.archive import expect_replaceable
 from samekind.errors import SpaceError
+from samekind.questions.opening import OpenSpace, ReportSkipped, ignore_skipped, open_space
 from samekind.space import MetricSpace
 from samekind.storage import LockedError, recover_folder, sole_writer
+from samekind.training import RunFolder
 
 
 @contextmanager
@@ -37,6 +39,23 @@ def changing(folder: Path) -> Iterator[Callable[[MetricSpace], None]]:
         raise SpaceError(
             f"{folder} is being changed by {error}; wait for that to end, and give the command again"
         ) from error
+
+
+@contextmanager
+def changed_space(
+    folder: Path,
+    device: str = "auto",
+    *,
+    out: Path | None = None,
+    report_skipped: ReportSkipped = ignore_skipped,
+) -> Iterator[OpenSpace]:
+    """The space in a folder, or in that of its run, to be changed by one writer. It is saved at the end, to
+    ``out`` or where it was; after an error it is not. The folder is locked before the space is loaded.
+    """
+    with changing(out or RunFolder(folder).space_folder()) as save:
+        opened = open_space(folder, device, report_skipped=report_skipped)
+        yield opened
+        save(opened.space)
 
 
 def _header(folder: Path) -> bytes | None:

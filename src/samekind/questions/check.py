@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from samekind.data import Examination, Items, Sets, Split, examine, open_data, prepare
+from samekind.data import Examination, Items, Sets, Split, examine, medium_of, open_data, prepare
 from samekind.errors import SamekindError
 from samekind.evaluation import validation
-from samekind.recipes.plans import Plan, chosen_in_words
+from samekind.recipes.plans import Plan, because_few, chosen_in_words
 from samekind.training import Run, build
 from samekind.training.extras import build_extras, parameter_groups_of
 from samekind.training.terms import build_penalties, build_terms
@@ -37,6 +37,16 @@ class PlannedTraining:
     epochs: int
     steps: int
     chosen: dict[str, list[str]]
+
+    @property
+    def extent(self) -> str:
+        """How large an item is, in words."""
+        return medium_of(self.shape).extent(self.shape)
+
+    @property
+    def because_few(self) -> str:
+        """What was chosen for few items, as the end of a sentence; empty if nothing was."""
+        return because_few(self.chosen)
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from samekind.data.words import counted
 from samekind.errors import DataError
 from samekind.measures.geometry import DYNAMICS, PROPER, CheckpointComparison, compare_checkpoints
+from samekind.reports import dynamics_curves, write_figure
+from samekind.training import RunFolder
+from samekind.training.run_folder import NO_FOLDER
 
 NO_DYNAMICS = (
     "{name} has no record of its dynamics; train it with dynamics=100 (samekind train --set dynamics=100) to "
@@ -64,6 +68,19 @@ def recorded_steps(name: str, record: Sequence[Mapping[str, Any]]) -> Steps:
             column += entry[key]
     steps = tuple(columns.pop("steps"))
     return Steps(name, steps, {key: tuple(column) for key, column in columns.items()})
+
+
+def steps_in(folder: Path) -> Steps:
+    """The dynamics of the run in a folder, under the folder's name."""
+    if not folder.is_dir():
+        raise DataError(NO_FOLDER.format(folder=folder))
+    return recorded_steps(str(folder), RunFolder(folder).record.lines())
+
+
+def draw_dynamics(path: Path, runs: Sequence[Steps]) -> None:
+    """Draw the measures of runs over their steps: .svg, .png or .pdf."""
+    curves = {run.name: (run.steps, run.values) for run in runs}
+    write_figure(lambda: dynamics_curves(curves), path)
 
 
 def dynamics(first: Steps, second: Steps) -> ComparedDynamics:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from torch import Tensor
 
@@ -14,7 +14,6 @@ from samekind.errors import SettingError
 from samekind.evaluation import Gain, Misplaced, PromiseRow, Row
 from samekind.evaluation.retrieval import Ignored
 from samekind.evaluation.rows import noted
-from samekind.evaluation.untrained import REFERENCE
 from samekind.inference import device_of, embed, embed_files
 from samekind.inference.cohort import CohortNorm
 from samekind.inference.enrolment import Combination
@@ -26,6 +25,15 @@ from samekind.training import Run
 
 #: Of these questions one measure sums up the others.
 SUMMED_UP = {"few-shot beside known": few_shot_beside_known(5, 5, "harmonic mean").family}
+
+
+#: A part of a run that can be searched, besides the test items.
+SearchedPart = Literal["train", "validation"]
+#: What settings may be.
+COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
+SEARCHED_PARTS: tuple[SearchedPart, ...] = get_args(SearchedPart)
+IGNORED: tuple[Ignored, ...] = get_args(Ignored)
+COHORT_NORMS: tuple[CohortNorm, ...] = get_args(CohortNorm)
 
 
 class Cohort(NamedTuple):
@@ -50,18 +58,13 @@ class EvaluationSettings:
     ranks: tuple[int, ...] = (1, 2, 4, 8)
     enrol: int | None = None
     combination: Combination = "embedding"
-    gallery: Literal["train", "validation"] | None = None  # a part of the run to search as well
+    gallery: SearchedPart | None = None  # a part of the run to search as well
     ignore: Ignored = "nothing"
     measures: Literal["main", "all"] = "main"
     seed: int = 0
     limit: int | None = None
     references: bool = True  # whether to measure the baselines without training, too
     promises: bool = True  # whether to check what the thresholds promised
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """What `evaluation.evaluate` and `evaluation.against` are told."""
-        return {name: getattr(self, name) for name in ("tasks", "way", "shots", "ranks", "measures", "seed")}
 
 
 @dataclass(frozen=True)
@@ -79,13 +82,18 @@ class Evaluated:
     misplaced: tuple[Misplaced, ...] = ()
 
     @property
+    def verdict(self) -> str:
+        """Whether the space beats its start, in words; empty without gains."""
+        return evaluation.verdict_in_words(self.gains)
+
+    @property
     def main_rows(self) -> list[Row]:
         """One kind of score for each question and set of items, the one that it is answered by, and the
         measures that are told in sentences, or the first where none is. References are among the gains.
         """
         rows: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
-            if row.question != REFERENCE:
+            if not row.is_reference:
                 rows.setdefault((row.question, row.items), []).append(row)
         main: list[Row] = []
         for (question, _), all_kinds in rows.items():
@@ -180,15 +188,25 @@ def evaluate_trials(
 ) -> Evaluated:
     """The trials of a list called ``title``; its files are read as the training items were."""
     z = embed_files(space, trials.files)
-    how: Any = {"name": title, "combination": settings.combination, "seed": settings.seed}
-    rows = evaluation.listed_trials(space, trials, z, measures=settings.measures, **how)
+    combination, seed = settings.combination, settings.seed
+    rows = evaluation.listed_trials(
+        space, trials, z, name=title, combination=combination, measures=settings.measures, seed=seed
+    )
     if cohort is not None and cohort.z is None:
         raise SettingError("a list of trials has no gallery to normalise scores with; name other items")
     if cohort is not None and cohort.z is not None:
         rows += evaluation.normalised_list(
-            space, trials, z, cohort.z, form=cohort.form, top=cohort.top, **how
+            space,
+            trials,
+            z,
+            cohort.z,
+            name=title,
+            combination=combination,
+            form=cohort.form,
+            top=cohort.top,
+            seed=seed,
         )
-    promises = evaluation.listed_promises(space, trials, z, **how)
+    promises = evaluation.listed_promises(space, trials, z, name=title, combination=combination, seed=seed)
     return _evaluated(name, rows, promises, settings, space=space)
 
 
@@ -227,11 +245,26 @@ def _rows(
     normalised: list[Row] = []
     if cohort is not None:  # first: it may be refused, and the rest takes long
         for name, items in sets.items():
-            z, how = embed(space, items.inputs), cohort._asdict()
             normalised += evaluation.normalised(
-                space, items, z, how.pop("z"), name=name, seed=settings.seed, **how
+                space,
+                items,
+                embed(space, items.inputs),
+                cohort.z,
+                name=name,
+                form=cohort.form,
+                top=cohort.top,
+                seed=settings.seed,
             )
-    rows = evaluation.evaluate(space, sets, **settings.how)
+    rows = evaluation.evaluate(
+        space,
+        sets,
+        tasks=settings.tasks,
+        way=settings.way,
+        shots=settings.shots,
+        ranks=settings.ranks,
+        measures=settings.measures,
+        seed=settings.seed,
+    )
     for name, items in sets.items() if settings.enrol is not None else ():
         rows += evaluation.enrolled(
             space,
@@ -255,11 +288,12 @@ def _better_cosines(
     if settings.measures != "all" or not settings.references or space.similarity.quantity != "logit":
         return []
     known = feature_items(space.encoder, draw(train, most=COHORT, seed=settings.seed, balanced=False))
-    how: Any = {"ks": settings.ranks, "seed": settings.seed}
     return [
         row
         for name, items in sets.items()
-        for row in evaluation.cosine_references(items, items.inputs[:], known.inputs[:], name=name, **how)
+        for row in evaluation.cosine_references(
+            items, items.inputs[:], known.inputs[:], name=name, ks=settings.ranks, seed=settings.seed
+        )
     ]
 
 

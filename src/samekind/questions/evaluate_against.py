@@ -38,6 +38,15 @@ def evaluate_against(
             f"{names[0]} and {names[1]} were not tested on the same items, so their answers cannot be "
             "paired; train both on the same data with the same split"
         )
-    rows = evaluation.against(*spaces, tests, **settings.how)
+    rows = evaluation.against(
+        *spaces,
+        tests,
+        tasks=settings.tasks,
+        way=settings.way,
+        shots=settings.shots,
+        ranks=settings.ranks,
+        measures=settings.measures,
+        seed=settings.seed,
+    )
     warnings = dict.fromkeys(sentence for part in sets for sentence in cautions(part))
     return Differences(names, tuple(rows), (*warnings, *evaluation.left_out(rows, settings.ranks)))

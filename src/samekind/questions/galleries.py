@@ -4,6 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -97,39 +98,47 @@ def fill(
     with ``thumbnails`` a small picture of it, too.
     """
     first = {id: place for place, id in reversed(list(enumerate(items.ids)))}
-    waiting: list[tuple[int, Tensor]] = []
-    pictures: dict[int, str | None] = {}
+    waiting: list[_Entry] = []
 
     def add() -> None:
-        places = [place for place, _ in waiting]
-        index.add(
-            [items.ids[place] for place in places],
-            torch.stack([vector for _, vector in waiting]),
-            [_metadata(items.ids[place], items.labels[place], pictures.get(place)) for place in places],
-            replace=replace,
-        )
+        if waiting:
+            ids, vectors, metadata = zip(*waiting, strict=True)
+            index.add(ids, torch.stack(vectors), metadata, replace=replace)
         waiting.clear()
-        pictures.clear()
 
     with progress("index", len(items.ids)) as advance:
         for start in range(0, len(items.ids), reading.BATCH):
-            inputs = items.inputs[start : start + reading.BATCH]
-            z = embed(space, inputs)
-            if thumbnails and space.reader is not None:
-                texts = (text_of(item, space.reader) for item in inputs)
-                pictures |= dict(enumerate(texts, start))
-            if mapped.stored_kind(index) is not None:
-                with asking(space):
-                    z = mapped.vectors_to_store(space, index, z.to(device_of(space))).cpu()
-            waiting += [
-                (place, row) for place, row in enumerate(z, start) if first[items.ids[place]] == place
-            ]
+            entries = _entries(space, index, items, start, thumbnails=thumbnails)
+            waiting += [entry for place, entry in enumerate(entries, start) if first[entry.id] == place]
             if len(waiting) >= ADDED_AT_ONCE:
                 add()
-            advance(len(z))
-        if waiting:
-            add()
+            advance(len(entries))
+        add()
     return len(first)
+
+
+class _Entry(NamedTuple):
+    """What an index keeps of an item."""
+
+    id: str
+    vector: Tensor
+    metadata: dict[str, str | None]
+
+
+def _entries(
+    space: MetricSpace, index: Index, items: Collection, start: int, *, thumbnails: bool
+) -> list[_Entry]:
+    """The entries of a batch of items, from the place ``start``."""
+    inputs, end = items.inputs[start : start + reading.BATCH], start + reading.BATCH
+    z = embed(space, inputs)
+    if mapped.stored_kind(index) is not None:
+        with asking(space):
+            z = mapped.vectors_to_store(space, index, z.to(device_of(space))).cpu()
+    pictures: list[str | None] = [None] * len(z)
+    if thumbnails and space.reader is not None:
+        pictures = [text_of(item, space.reader) for item in inputs]
+    rows = zip(items.ids[start:end], z, items.labels[start:end], pictures, strict=True)
+    return [_Entry(id, vector, _metadata(id, label, picture)) for id, vector, label, picture in rows]
 
 
 def path_of(id: str) -> str:

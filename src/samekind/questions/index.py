@@ -7,15 +7,52 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samekind.data import Collection
+from samekind.errors import SettingError
 from samekind.index import Index
+from samekind.index.folder import check_room
+from samekind.index.making import FOLDER_TYPES, SERVER_TYPES, check_type, server_url
 from samekind.index.mapped import stored_kind
 from samekind.inference.shortlist import shortlists_in
 from samekind.questions import galleries, shortlists
+from samekind.questions.opening import OpenSpace
 from samekind.questions.progress import Progress, silent
+from samekind.questions.reading import known_kind
 from samekind.space import MetricSpace
 
 #: The facts about an index that are told as they are.
 DESCRIBED = ("backend", "structure", "server", "name", "items", "dimension", "score", "fingerprint")
+
+
+class IndexPlace(NamedTuple):
+    """How vectors are kept, and for a type on a server its address and the name of the index there."""
+
+    type: str = "auto"
+    server: str | None = None
+    name: str | None = None
+
+    def check(self, folder: Path) -> None:
+        """Refuse an unknown type, a server that is missing or has no use, and a folder that holds something
+        else.
+        """
+        check_type(self.type)
+        on_server = self.type in SERVER_TYPES
+        if on_server and (not server_url(self.server) or not self.name):
+            raise SettingError(
+                f"an index of the type {self.type} is on a server: say where with --server URL "
+                "(or SAMEKIND_INDEX_URL in the environment), and what to call it with --name"
+            )
+        if not on_server and (self.server or self.name):
+            raise SettingError(
+                f"--server and --name are for the types {' and '.join(SERVER_TYPES)}; "
+                f"{self.type} is kept in --out"
+            )
+        check_room(folder)
+
+
+def refuse_types(kinds: Sequence[str]) -> None:
+    """Refuse a type of index that is given as a kind of score."""
+    for name in {*FOLDER_TYPES, *SERVER_TYPES} & set(kinds):
+        raise SettingError(f"--kind is the kind of score; the type of the index is --type {name}")
 
 
 class ShortlistInfo(NamedTuple):
@@ -107,6 +144,44 @@ def build_index(
     index.save(folder)
     index.close()
     return replaced(index_info(index), skipped=items.skipped)
+
+
+def build_gallery(
+    opened: OpenSpace,
+    gallery: Sequence[str],
+    folder: Path,
+    *,
+    place: IndexPlace,
+    scores: Sequence[str] = (),
+    settings: galleries.ShortlistSettings,
+    thumbnails: bool = False,
+    label: str | None = None,
+    skip_unreadable: bool = False,
+    progress: Progress = silent,
+) -> IndexInfo:
+    """Read a gallery, and build an index of it in a folder or on a server. It is measured for these kinds of
+    score, or for the space's choice.
+    """
+    wanted: Sequence[str | None] = scores or [None]
+    kinds = tuple(known_kind(opened.space, kind, "neighbours") for kind in wanted)
+    items = opened.read(gallery, label=label, skip_unreadable=skip_unreadable)
+    empty = galleries.new_index(
+        opened.space,
+        count=len(items.ids),
+        index_type=place.type,
+        scores=kinds,
+        url=place.server,
+        name=place.name,
+    )
+    return build_index(
+        opened.space,
+        empty,
+        items,
+        folder,
+        settings=replaced(settings, kinds=kinds),
+        thumbnails=thumbnails,
+        progress=progress,
+    )
 
 
 def add_to_index(

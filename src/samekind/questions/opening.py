@@ -33,6 +33,11 @@ class OpenSpace:
     def name(self) -> str:
         return self.folder.resolve().name
 
+    @property
+    def space_folder(self) -> Path:
+        """The folder of the space itself."""
+        return RunFolder(self.folder).space_folder()
+
     def read(
         self,
         sources: Sequence[str],
@@ -68,6 +73,24 @@ class OpenSpace:
             return open_data(data)
         collection = self.read([data], skip_unreadable=skip_unreadable, label=label)
         return with_labels(collection, name=Path(data).name or data)
+
+    def read_known(
+        self,
+        data: str,
+        labels: bool | None = None,
+        *,
+        skip_unreadable: bool = False,
+        label: str | None = None,
+    ) -> Items | Collection:
+        """Items with their classes, or a collection without. ``labels`` None takes the classes where every
+        item has one.
+        """
+        if labels:
+            return self.read_labelled(data, skip_unreadable=skip_unreadable, label=label)
+        items = self.read([data], skip_unreadable=skip_unreadable, label=label)
+        if labels is None and None not in items.labels:
+            return with_labels(items, name=Path(data).name or data)
+        return items
 
     def take_tree(self, file: Path | None) -> None:
         """Grade by the tree of a file from now on, if one is given; what is saved stays as it is.

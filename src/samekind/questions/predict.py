@@ -9,13 +9,11 @@ from torch import Tensor
 
 from samekind.data import Collection
 from samekind.decisions import Head, Kind
-from samekind.errors import SpaceError, nearest
 from samekind.inference import asking, device_of
 from samekind.inference.open_set import familiar
-from samekind.inference.temperatures import heads
 from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.questions.progress import Progress, silent
-from samekind.questions.reading import embedded, known_kind
+from samekind.questions.reading import embedded, known_head, known_kind
 from samekind.space import MetricSpace
 
 
@@ -104,14 +102,6 @@ def predict(
         accuracy=sum(right) / len(right) if right else None,
         skipped=items.skipped,
     )
-
-
-def known_head(space: MetricSpace, head: str) -> Head:
-    """A head that knows all classes of the space; any other is an error that names the nearest."""
-    for known in heads(space):
-        if known == head:
-            return known
-    raise SpaceError(f'this space has no head "{head}"; {nearest(head, heads(space))}')
 
 
 def _predictions(space: MetricSpace, z: Tensor, head: Head, kind: Kind) -> list[Prediction]:

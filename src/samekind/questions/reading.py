@@ -11,9 +11,10 @@ from samekind.data import Collection, DataSettings, Items, Reader, Stored, colle
 from samekind.data.files import File
 from samekind.data.sources.loading import numbered
 from samekind.data.words import spelt_as
-from samekind.decisions import Kind, Question
+from samekind.decisions import Head, Kind, Question
 from samekind.errors import DataError, SpaceError, nearest
 from samekind.inference import embed
+from samekind.inference.temperatures import heads
 from samekind.questions.progress import Progress, silent
 from samekind.space import MetricSpace
 
@@ -107,6 +108,14 @@ def known_kind(space: MetricSpace, kind: str | None, question: Question = "pairs
         if known == kind:
             return known
     raise SpaceError(f'this space has no score "{kind}"; {nearest(kind, space.kinds)}')
+
+
+def known_head(space: MetricSpace, head: str) -> Head:
+    """A head that knows all classes of the space; any other is an error that names the nearest."""
+    for known in heads(space):
+        if known == head:
+            return known
+    raise SpaceError(f'this space has no head "{head}"; {nearest(head, heads(space))}')
 
 
 def embedded(

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from samekind.data import Sets
-from samekind.evaluation import verdict_in_words
 from samekind.questions.choices import choices_in_words, ladder_in_words
 from samekind.questions.evaluate import Evaluated, cautions
 from samekind.reports import System, write_report
@@ -22,7 +21,7 @@ def write_run_report(
         rungs = "; ".join(ladder_in_words(space.ladder))
         told.append(f"The house recipe measured on {space.ladder.measured_on}: {rungs}.")
     careful = [f"Careful: {sentence}." for sentence in cautions(sets)]
-    sentences = [lead, verdict_in_words(answer.gains), *told, *careful]
+    sentences = [lead, answer.verdict, *told, *careful]
     write_report(
         path,
         title=f"samekind: {answer.name}",

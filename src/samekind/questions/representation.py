@@ -2,14 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from samekind.data import Sets
 from samekind.errors import DataError
-from samekind.evaluation.representation import POINTS, correlations, of_inputs, of_space, points_of
+from samekind.evaluation.representation import NAMES, POINTS, correlations, of_inputs, of_space, points_of
 from samekind.measures.robustness import written_epsilon
+from samekind.questions.opening import OpenRun
+from samekind.reports import representation_bars, write_figure
 from samekind.space import MetricSpace
-from samekind.training import Run
+from samekind.training import Run, RunFolder
 
 OTHER_DATA = "{name} was trained on other items than {first}; compare runs on the same data and split"
 
@@ -21,6 +24,12 @@ class Trained(NamedTuple):
     space: MetricSpace
     sets: Sets
     run: Run | None = None
+
+    @staticmethod
+    def opened(run: OpenRun) -> "Trained":
+        """The space of an opened run, under the name of its folder."""
+        folder = run.opened.folder
+        return Trained(str(folder), run.opened.space, run.sets, RunFolder(folder).run())
 
     @property
     def budget(self) -> str:
@@ -42,6 +51,11 @@ class Represented:
     spaces: tuple[Mapping[str, float], ...]
     inputs: Mapping[str, Mapping[str, float]]
     correlations: Mapping[str, Mapping[str, tuple[float, float]]]
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of all measures, in order; inputs have some of them."""
+        return NAMES
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -80,3 +94,10 @@ def representation(
         inputs={"input, l2": of_inputs(points, "l2"), "input, linf": of_inputs(points, "linf")},
         correlations=correlations(spaces),
     )
+
+
+def draw_representation(path: Path, answer: Represented) -> None:
+    """Draw the measures of the spaces beside each other: .svg, .png or .pdf."""
+    pairs = zip(answer.names, answer.budgets, strict=True)
+    names = [f"{Path(name).name} ({budget})" for name, budget in pairs]
+    write_figure(lambda: representation_bars(names, answer.spaces), path)

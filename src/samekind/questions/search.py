@@ -12,6 +12,7 @@ from samekind.data.drawing import at_most
 from samekind.decisions import Decision, Kind
 from samekind.errors import SettingError, SpaceError
 from samekind.index import Exact, Found, Index, space_fingerprint
+from samekind.index.folder import check_room, is_index
 from samekind.index.mapped import check_stored, stored_kind, vectors_to_find
 from samekind.inference import asking, device_of, search_index, with_cohort
 from samekind.inference.shortlist import Shortlist, is_own, shortlist_of
@@ -91,6 +92,24 @@ def gallery_of(space: MetricSpace, items: Collection, *, progress: Progress = si
     index = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
     fill(space, index, items, progress=progress)
     return index
+
+
+def index_among(gallery: Sequence[str], index: Path | None, *, save_to: Path | None = None) -> Path | None:
+    """The folder of the index to look in, None if the gallery is not an index.
+
+    Raises SettingError without a gallery, with two, with an index among other sources, and if ``save_to``
+    holds something else.
+    """
+    if bool(gallery) == (index is not None):
+        raise SettingError(
+            "say where to look: --index FOLDER, or --gallery with files, folders or tables; one of the two"
+        )
+    among = next((Path(source) for source in gallery if is_index(Path(source))), None)
+    if among is not None and len(gallery) > 1:
+        raise SettingError(f"{among} is an index, which is searched alone; leave out the rest of the gallery")
+    if save_to is not None:
+        check_room(save_to)
+    return among or index
 
 
 def search_files(

@@ -1,23 +1,36 @@
 """Which tree do the classes make, and how far does it agree with a known one?"""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
 
 import torch
 
 from samekind.data import Items
 from samekind.data.class_tree import expect_classes
 from samekind.decisions import Kind
-from samekind.errors import DataError
+from samekind.errors import DataError, SettingError
 from samekind.inference import asking, device_of, embed
 from samekind.inference.known_classes import class_names, knows, labels_in
 from samekind.inference.relations import class_distances
 from samekind.measures import confusion, mean_correlation
 from samekind.questions.reading import known_kind
+from samekind.reports import tree_picture, write_figure
+from samekind.reports.figure_file import METADATA as PICTURES
 from samekind.space import MetricSpace
-from samekind.taxonomy import Method, Splits, Tree, confusion_distances, infer_tree, robinson_foulds
+from samekind.taxonomy import (
+    Method,
+    Splits,
+    Tree,
+    confusion_distances,
+    infer_tree,
+    robinson_foulds,
+    write_tree,
+)
 from samekind.taxonomy.newick import newick_text
 
+#: The ways to infer a tree.
+METHODS: tuple[Method, ...] = get_args(Method)
 #: How often the names of the classes are shuffled, to see what chance gives.
 SHUFFLES = 20
 
@@ -46,6 +59,11 @@ class Inferred:
     agreement: Agreement | None
     mistakes: dict[str, float]
 
+    @property
+    def newick(self) -> str:
+        """The tree as Newick writes it."""
+        return newick_text(self.tree).strip()
+
     def to_json(self) -> dict[str, Any]:
         agreement = None
         if self.agreement is not None:
@@ -63,7 +81,7 @@ class Inferred:
         return {
             "kind": self.kind,
             "method": self.method,
-            "newick": newick_text(self.tree).strip(),
+            "newick": self.newick,
             "agreement": agreement,
             "mistakes": self.mistakes,
         }
@@ -99,6 +117,20 @@ def tree(
         expect_classes(known, classes)
     agreement = None if known is None else _agreement(inferred, known, classes)
     return Inferred(score, method, inferred, agreement, _mistakes(counts, classes))
+
+
+def write_inferred(path: Path, answer: Inferred, *, radial: bool = False) -> None:
+    """Write the tree, or its picture if the ending is one of a picture."""
+    if path.suffix.lower().removeprefix(".") not in PICTURES:
+        write_tree(answer.tree, path)
+        return
+    try:
+        figure = tree_picture(
+            answer.tree, shape="radial" if radial else "dendrogram", mistakes=answer.mistakes
+        )
+    except ValueError as error:
+        raise SettingError(f"{path.name}: {error}") from None
+    write_figure(lambda: figure, path)
 
 
 def _confusion(space: MetricSpace, items: Items) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """Plots and the one-page report of a run.
 
-A plot is a function from plain values to a matplotlib ``Figure``, which its ``savefig`` writes to any format.
+A plot is a function from plain values to a matplotlib ``Figure``, which `write_figure` writes to a file.
 matplotlib is imported when the first figure is drawn, and its global state is left alone.
 """
 
@@ -13,6 +13,7 @@ from samekind.reports.confusion_matrix import confusion_matrix
 from samekind.reports.dynamics_curves import dynamics_curves
 from samekind.reports.embedding_map import embedding_map
 from samekind.reports.error_tradeoff import error_tradeoff
+from samekind.reports.figure_file import write_figure
 from samekind.reports.gradient_field import Field, gradient_field, measure_field
 from samekind.reports.groups_page import Grouped, write_groups_page
 from samekind.reports.measured import System
@@ -54,6 +55,7 @@ __all__ = [
     "training_curves",
     "tree_picture",
     "voronoi_regions",
+    "write_figure",
     "write_groups_page",
     "write_report",
     "write_robustness_page",

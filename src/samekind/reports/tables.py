@@ -5,7 +5,7 @@ from html import escape
 from itertools import groupby
 
 from samekind.evaluation import Row, upside_down
-from samekind.evaluation.untrained import REFERENCE
+from samekind.evaluation.rows import REFERENCE
 from samekind.measures.measure import Measure
 from samekind.reports.headlines import QUESTIONS, headline
 from samekind.reports.numbers import best, spaced
@@ -62,7 +62,7 @@ def _columns(systems: Systems, question: str) -> list[Column]:
 
 def _once(systems: Systems) -> Systems:
     """One column of baselines for all systems, if they are the same for all."""
-    references = [[row for row in rows if row.question == REFERENCE] for rows in systems.values()]
+    references = [[row for row in rows if row.is_reference] for rows in systems.values()]
     return (
         {" and ".join(systems): references[0]}
         if all(rows == references[0] for rows in references)
