@@ -77,7 +77,7 @@ def test_equal_values_that_are_no_share_have_no_width():
 def test_refuses_units_that_do_not_fit():
     with pytest.raises(ValueError, match=r"a unit for every value, got 3 values and units of shape \(2,\)"):
         bootstrap_mean([1.0, 2.0, 3.0], units=torch.tensor([0, 1]))
-    with pytest.raises(ValueError, match="expected at least two units to tell a spread from, got one"):
+    with pytest.raises(ValueError, match="expected at least two units to estimate a spread, got one"):
         bootstrap_mean([1.0, 2.0], units=torch.tensor([4, 4]))
     with pytest.raises(ValueError, match="expected finite values, got 1 of 2"):
         bootstrap_mean([1.0, math.nan])
@@ -153,7 +153,7 @@ def test_of_many_intervals_about_95_in_100_hold_the_truth(classes, is_share):
 
 @pytest.mark.parametrize("replicates", [0, 1])
 def test_refuses_a_single_replicate(replicates):
-    message = f"expected two replicates or more to tell a spread from, got {replicates}"
+    message = f"expected two replicates or more to estimate a spread, got {replicates}"
     with pytest.raises(ValueError, match=message):
         bootstrap_mean([0.0, 1.0, 0.5], replicates=replicates)
     with pytest.raises(ValueError, match=message):

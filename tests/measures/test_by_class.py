@@ -29,7 +29,7 @@ def test_agrees_with_the_definition(entries):
         averages = [sum(values) / len(values) for values in members.values()]
         assert mean_over_classes(values.double(), labels) == pytest.approx(sum(averages) / len(averages))
     else:
-        with pytest.raises(ValueError, match="expected a value that is not NaN, got none"):
+        with pytest.raises(ValueError, match="expected at least one value that is not NaN, got only NaN"):
             mean_over_classes(values.double(), labels)
 
 

@@ -107,7 +107,7 @@ def test_top_k_is_scikit_learn_s_and_never_falls():
 def test_equal_scores_go_to_the_lower_class():
     constant, truth = torch.zeros(4, 4), torch.arange(4)
     assert top_k_accuracy(constant, truth, ks=(1, 2, 4)) == {1: 0.25, 2: 0.5, 4: 1.0}
-    with pytest.raises(ValueError, match="expected k from 1 to 4, the classes there are, got 5"):
+    with pytest.raises(ValueError, match="expected k from 1 to 4, the number of classes, got 5"):
         top_k_accuracy(constant, truth)
     with pytest.raises(ValueError, match="expected numbers in class_scores, got 16 that are NaN"):
         top_k_accuracy(constant / 0, truth, ks=(1,))

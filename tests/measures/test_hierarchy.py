@@ -94,9 +94,15 @@ def test_the_published_similarities_of_tree_distances():
     [
         ({"class_distances": TREE[:2]}, r"expected class_distances \(classes, classes\), got \(2, 4\)"),
         ({"class_distances": TREE[:3, :3]}, "expected classes from 0 to 2, as in the tree, got 3"),
-        ({"class_distances": TREE + 1}, "expected finite distances, 0 from a class to itself"),
-        ({"class_distances": TREE / 0}, "expected finite distances, 0 from a class to itself"),
-        ({"class_distances": torch.where(TREE == 4, torch.inf, TREE)}, "expected finite distances"),
+        (
+            {"class_distances": TREE + 1},
+            "expected finite class_distances of 0 or more, and 0 from a class to itself",
+        ),
+        (
+            {"class_distances": TREE / 0},
+            "expected finite class_distances of 0 or more, and 0 from a class to itself",
+        ),
+        ({"class_distances": torch.where(TREE == 4, torch.inf, TREE)}, "expected finite class_distances"),
         ({"neighbours": ranked() - 1}, "expected classes from 0 to 3, as in the tree, got -1"),
         ({"labels": LABELS - 1}, "expected classes from 0 to 3, as in the tree, got -1"),
         ({"gallery": torch.tensor([0, 4])}, "expected classes from 0 to 3, as in the tree, got 4"),
@@ -179,7 +185,7 @@ def test_sizes_of_the_neighbourhoods_in_the_tree_of_cifar100(cifar100_distances)
             "expected distances of the 4 classes that have scores, got those of 3",
         ),
         ({"class_distances": TREE[:2]}, r"expected class_distances \(classes, classes\), got \(2, 4\)"),
-        ({"class_distances": -TREE}, "expected finite distances"),
+        ({"class_distances": -TREE}, "expected finite class_distances"),
         ({"k": 0}, "expected k of 1 or more, got 0"),
         ({"truth": TRUTH + 1}, "expected a truth of whole numbers from 0 to 3"),
         ({"rule": "paper"}, "expected the rule .* got 'paper'"),

@@ -255,7 +255,7 @@ def test_classes_as_different_as_they_come_widen_the_interval():
         ({"statistics": ["FRR"], "threshold": math.nan}, "expected a threshold for FRR, got none"),
         ({"prior": 0.0}, "expected a prior between 0 and 1"),
         ({"miss_cost": -1.0}, "miss_cost above 0"),
-        ({"replicates": 1}, "expected two replicates or more to tell a spread from, got 1"),
+        ({"replicates": 1}, "expected two replicates or more to estimate a spread, got 1"),
     ],
 )
 def test_refuses_invalid_settings(change, complaint):

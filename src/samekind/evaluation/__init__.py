@@ -1,7 +1,7 @@
 """One protocol per question: a space and labelled items to measures.
 
-A protocol returns rows; ``name`` says which items were asked about. Embeddings are computed once and passed
-in. ``measures="all"`` gives more rows, and ``seed`` fixes all that is drawn.
+A protocol returns rows; ``name`` is the name of the items. Embeddings are computed once and passed in.
+``measures="all"`` gives more rows, and ``seed`` fixes all random draws.
 
 - The kind of score that the space answers a question by comes first among its rows: headlines quote it, and
   it is compared with the references.

@@ -1,7 +1,7 @@
 """Is one space better than another? The same questions to both, about the same items.
 
-Hard items are hard for both, so drawing the same units again for both gives their difference much more
-precisely than either value.
+Hard items are hard for both spaces. Resampling the same units for both therefore gives their difference much
+more precisely than either value.
 """
 
 from collections.abc import Mapping
@@ -35,8 +35,8 @@ def against(
     measures: Measures = "main",
     seed: int = 0,
 ) -> list[Compared]:
-    """By how much each measure of ``first`` is above that of ``second``, with the paired 95% interval and
-    the p-value, for the questions and kinds of score that both answer.
+    """The difference of each measure, ``first`` minus ``second``, with its paired 95% interval and p-value,
+    for the questions and kinds of score that both spaces have.
 
     Verification draws classes again, retrieval queries, classification and clustering items; few-shot tasks
     are the same for both. Of sets above 2,000 items a random part is compared in pairs. If items have groups,
@@ -81,11 +81,13 @@ def _pairs(
     groups = groups_apart(items.take(places)).groups if items.groups is not None else None
     rows: list[Compared] = []
     for kind in (kind for kind in first.kinds if kind in second.kinds):
-        one, two = (
+        first_trials, second_trials = (
             ordered_trials(space, vectors[places], labels, groups=groups, kind=kind)
             for space, vectors in zip(spaces, z, strict=True)
         )
         decisions = first.decisions.get(kind), second.decisions.get(kind)
         about = About("verification", name, kind)
-        rows += trial_differences(one, two, about, decisions=decisions, measures=measures, seed=seed)
+        rows += trial_differences(
+            first_trials, second_trials, about, decisions=decisions, measures=measures, seed=seed
+        )
     return rows

@@ -16,7 +16,7 @@ TIMED = 16
 CHECKS = 2
 #: PGD, and APGD on what it left right.
 ATTACKS = 2
-#: So many items and steps are attacked, however short the time: fewer say nothing.
+#: The fewest items and steps, however short the time: fewer show nothing.
 FEWEST_ITEMS, FEWEST_STEPS = 20, 10
 
 
@@ -55,10 +55,10 @@ def within(size: Size, seconds: float, *, fewer_items: bool, fewer_steps: bool) 
     items, steps, _ = size
     if fewer_items and size.seconds > seconds:
         items = min(items, max(FEWEST_ITEMS, int(items * seconds / size.seconds)))
-    needed = size.seconds * items / size.items
-    if fewer_steps and needed > seconds:
-        steps = min(steps, max(FEWEST_STEPS, int(steps * seconds / needed)))
-    return Size(items, steps, needed * steps / size.steps)
+    seconds_needed = size.seconds * items / size.items
+    if fewer_steps and seconds_needed > seconds:
+        steps = min(steps, max(FEWEST_STEPS, int(steps * seconds / seconds_needed)))
+    return Size(items, steps, seconds_needed * steps / size.steps)
 
 
 def _seconds_of_a_gradient(subject: Subject) -> float:

@@ -149,7 +149,7 @@ def enrolment_curve(subject: Subject, kind: Kind) -> Curve:
     result = under_attack(Raised(goal), field, judge=lambda x: right(x).double().mean(1) > 0.5)
     before = right(field.x).flatten()
     after = worst_so_far(torch.stack([right(moved).flatten() for moved in result.x]))
-    intervals = [attack_success(before, before), *(attack_success(before, left) for left in after)]
+    intervals = [attack_success(before, before), *(attack_success(before, remaining) for remaining in after)]
     about: About = ("enrolment", "attack success on enrolment", kind)
     return _curve(subject, about, intervals, result, unit="queries", clean=attacked(about[1], "0"))
 
@@ -162,8 +162,8 @@ def drawn_pairs(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor]:
     pairs = torch.combinations(torch.arange(len(labels)))
     same = labels[pairs[:, 0]] == labels[pairs[:, 1]]
     drawn = []
-    for chosen in (same, ~same):
-        places = chosen.nonzero().flatten()
+    for kind_mask in (same, ~same):
+        places = kind_mask.nonzero().flatten()
         drawn.append(places[torch.randperm(len(places), generator=generator)[: len(labels)]])
     first, second = pairs[torch.cat(drawn)].T
     return first, second
@@ -181,18 +181,18 @@ def drawn_enrolments(labels: Tensor, *, seed: int) -> tuple[Tensor, Tensor, Tens
         raise DataError("expected at least two classes with two items each to enrol from, got fewer")
     count = min(QUERIES, min(map(len, members.values())) - 1)
     places = torch.cat(list(members.values()))
-    examples, drawn, same = [], [], []
+    examples, queries, same = [], [], []
     for place in places[at_most(len(places), ENROLLED, seed=seed)].tolist():
         label = int(labels[place])
-        others = [other for other in members if other != label]
-        stranger = others[int(torch.randint(len(others), (), generator=generator))]
-        for chosen in (label, stranger):
-            choices = members[chosen][members[chosen] != place]
+        other_classes = [other for other in members if other != label]
+        stranger = other_classes[int(torch.randint(len(other_classes), (), generator=generator))]
+        for query_class in (label, stranger):
+            choices = members[query_class][members[query_class] != place]
             order = torch.randperm(len(choices), generator=generator)[:count]
             examples.append(place)
-            drawn.append(choices[order])
-            same.append(chosen == label)
-    return torch.tensor(examples), torch.stack(drawn), torch.tensor(same)
+            queries.append(choices[order])
+            same.append(query_class == label)
+    return torch.tensor(examples), torch.stack(queries), torch.tensor(same)
 
 
 def _shares(result: UnderAttack) -> list[Interval]:

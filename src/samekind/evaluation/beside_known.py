@@ -58,15 +58,15 @@ def few_shot_beside_known(
         return []
     apart = groups_apart(new)
     with asking(space):
-        held = _held(space, known, torch.cat([known_z, new_z]))
+        embedded = _answers_of(space, known, torch.cat([known_z, new_z]))
         samples: list[Sample] = []
         for shot in shots:
-            drawn = drawn_tasks(new, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
-            if not drawn:
+            episodes = drawn_tasks(new, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
+            if not episodes:
                 continue
-            shares = _shares(space, held, drawn, seed).cpu()
+            shares = _shares(space, embedded, episodes, seed).cpu()
             kind = space.kind_for("classes")
-            samples += _samples(shares, name=name, kind=kind, way=len(drawn[0].classes), shot=shot)
+            samples += _samples(shares, name=name, kind=kind, way=len(episodes[0].classes), shot=shot)
     return few_shot_rows(samples, tasks, apart.note)
 
 
@@ -80,53 +80,60 @@ class _Held(NamedTuple):
     right: Tensor
 
 
-def _held(space: MetricSpace, known: Items, z: Tensor) -> _Held:
+def _answers_of(space: MetricSpace, known: Items, z: Tensor) -> _Held:
     own, z = labels_in(space, known).tolist(), z.to(device_of(space))
-    answers = [space.classify(some, calibrated=False) for some in torch.split(z, BATCH)]
+    answers = [space.classify(chunk, calibrated=False) for chunk in torch.split(z, BATCH)]
     best = torch.cat([answer.scores.amax(1) for answer in answers])
-    named = [name for answer in answers for name in answer.classes]
-    right = [space.classes[place] == name for place, name in zip(own, named, strict=False)]
+    answer_names = [name for answer in answers for name in answer.classes]
+    right = [space.classes[place] == name for place, name in zip(own, answer_names, strict=False)]
     return _Held(z, best, torch.tensor(right, device=z.device))
 
 
-def _shares(space: MetricSpace, held: _Held, drawn: Sequence[Episode], seed: int) -> Tensor:
+def _shares(space: MetricSpace, embedded: _Held, episodes: Sequence[Episode], seed: int) -> Tensor:
     """The shares of known and of new items named rightly in each task: (tasks, 2)."""
-    generator, known = torch.Generator().manual_seed(seed + 1), len(held.right)
+    generator, known_count = torch.Generator().manual_seed(seed + 1), len(embedded.right)
     kind = space.kind_for("classes")
     bonus = space.balances[kind].bonus if kind in space.balances else 0.0
     tasks = []
-    for episode in drawn:
-        of_known = torch.randperm(known, generator=generator)[: episode.query.numel()]
-        tasks.append((known + episode.support, torch.cat([of_known, known + episode.query.flatten()])))
-    scores = task_scores(space, held.z, tasks, kind=kind)
+    for episode in episodes:
+        of_known = torch.randperm(known_count, generator=generator)[: episode.query.numel()]
+        tasks.append(
+            (known_count + episode.support, torch.cat([of_known, known_count + episode.query.flatten()]))
+        )
+    scores = task_scores(space, embedded.z, tasks, kind=kind)
     return torch.stack(
         [
-            _task(held, part + bonus, items.to(held.z.device), episode)
-            for part, (_, items), episode in zip(scores, tasks, drawn, strict=True)
+            _task(embedded, part + bonus, items.to(embedded.z.device), episode)
+            for part, (_, items), episode in zip(scores, tasks, episodes, strict=True)
         ]
     )
 
 
-def _task(held: _Held, scores: Tensor, items: Tensor, episode: Episode) -> Tensor:
+def _task(embedded: _Held, scores: Tensor, items: Tensor, episode: Episode) -> Tensor:
     """The shares of known and of new items named rightly in one task, (2,), from the scores of the enrolled
     classes (way, items); the known ``items`` come first.
     """
     score, which = scores.max(0)
-    enrolled, count = score > held.best[items], len(items) - episode.query.numel()
+    enrolled, count = score > embedded.best[items], len(items) - episode.query.numel()
     truth = torch.arange(len(scores), device=which.device).repeat_interleave(episode.query.shape[1])
-    of_known = held.right[items[:count]] & ~enrolled[:count]
+    of_known = embedded.right[items[:count]] & ~enrolled[:count]
     of_new = enrolled[count:] & (which[count:] == truth)
     return torch.stack([of_known.double().mean(), of_new.double().mean()])
 
 
 def _samples(shares: Tensor, *, name: str, kind: Kind, way: int, shot: int) -> list[Sample]:
     """The measures of shares (tasks, 2); where both of a task are 0, so is their harmonic mean."""
-    known, new = shares.T
-    both = 2 * known * new / (known + new).clamp(min=torch.finfo(known.dtype).tiny)
+    known_shares, new_shares = shares.T
+    harmonic = (
+        2
+        * known_shares
+        * new_shares
+        / (known_shares + new_shares).clamp(min=torch.finfo(known_shares.dtype).tiny)
+    )
     measured = {
-        catalogue.few_shot_beside_known(way, shot, "known"): known,
-        catalogue.few_shot_beside_known(way, shot, "new"): new,
-        catalogue.few_shot_beside_known(way, shot, "harmonic mean"): both,
+        catalogue.few_shot_beside_known(way, shot, "known"): known_shares,
+        catalogue.few_shot_beside_known(way, shot, "new"): new_shares,
+        catalogue.few_shot_beside_known(way, shot, "harmonic mean"): harmonic,
     }
     return [
         mean_sample(QUESTION, name, measure, kind, "episodes", values) for measure, values in measured.items()

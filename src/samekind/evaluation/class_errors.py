@@ -45,11 +45,11 @@ def misplaced(space: MetricSpace) -> list[Misplaced]:
     beside = scores.argmax(1)
     least = (steps + torch.diag(torch.full((len(steps),), torch.inf))).min(1).values
     rows = zip(space.classes, beside.tolist(), least.tolist(), strict=True)
-    every = [
+    candidates = [
         Misplaced(name, space.classes[other], float(steps[place, other]), nearest)
         for place, (name, other, nearest) in enumerate(rows)
     ]
-    wrong = [row for row in every if row.steps > row.nearest * (1 + 1e-9)]
+    wrong = [row for row in candidates if row.steps > row.nearest * (1 + 1e-9)]
     return sorted(wrong, key=lambda row: (row.nearest - row.steps, row.name))
 
 
@@ -66,29 +66,29 @@ class ClassRecall(NamedTuple):
 
 
 def class_recalls(space: MetricSpace, items: Items, z: Tensor) -> list[ClassRecall]:
-    """The recall of every class that has items, the lowest first; of equal ones that with more items. None if
-    the space does not know the classes.
+    """The recall of every class that has items, lowest first; of equal recalls the larger class first. Empty
+    if the space does not know the classes.
     """
     if not knows(space, items):
         return []
     labels, predicted = items.labels.cpu(), predicted_labels(space, items, z)
     rows = []
     for label in torch.unique(labels).tolist():
-        given = predicted[labels == label].tolist()
-        counts = Counter(other for other in given if other != label).most_common(CONFOUNDERS)
+        answers = predicted[labels == label].tolist()
+        counts = Counter(other for other in answers if other != label).most_common(CONFOUNDERS)
         name = items.classes[label]
-        others = tuple(
-            (called, count, _steps(space.tree, name, called))
+        confounders = tuple(
+            (confounder, count, _steps(space.tree, name, confounder))
             for other, count in counts
-            for called in [items.classes[other] if other >= 0 else "another"]
+            for confounder in [items.classes[other] if other >= 0 else "another"]
         )
-        right = given.count(label)
-        f1 = 2 * right / (len(given) + int((predicted == label).sum()))
-        rows.append(ClassRecall(name, len(given), right / len(given), f1, others))
+        right = answers.count(label)
+        f1 = 2 * right / (len(answers) + int((predicted == label).sum()))
+        rows.append(ClassRecall(name, len(answers), right / len(answers), f1, confounders))
     return sorted(rows, key=lambda row: (row.recall, -row.items, row.name))
 
 
-def _steps(tree: Tree | None, one: str, other: str) -> float | None:
-    if tree is None or one not in tree or other not in tree:
+def _steps(tree: Tree | None, first: str, second: str) -> float | None:
+    if tree is None or first not in tree or second not in tree:
         return None
-    return float(tree.distances([one, other])[0, 1])
+    return float(tree.distances([first, second])[0, 1])

@@ -67,15 +67,15 @@ def _of_head(
     probabilities = answer.probabilities.cpu()
     predicted = torch.tensor([position[class_name] for class_name in answer.classes])
     computed: dict[Measure, Callable[[Tensor], float]] = {
-        catalogue.MACRO_F1: lambda drawn: macro_f1(predicted[drawn], truth[drawn])
+        catalogue.MACRO_F1: lambda rows: macro_f1(predicted[rows], truth[rows])
     }
     if measures == "all":
-        computed[catalogue.MACRO_RECALL] = lambda drawn: macro_recall(predicted[drawn], truth[drawn])
-        computed[catalogue.ECE] = lambda drawn: expected_calibration_error(probabilities[drawn], truth[drawn])
+        computed[catalogue.MACRO_RECALL] = lambda rows: macro_recall(predicted[rows], truth[rows])
+        computed[catalogue.ECE] = lambda rows: expected_calibration_error(probabilities[rows], truth[rows])
     if measures == "all" and head in space.temperatures:
         plain = _answer(space, z, head, calibrated=False).probabilities.cpu()
-        computed[catalogue.UNCALIBRATED_ECE] = lambda drawn: expected_calibration_error(
-            plain[drawn], truth[drawn]
+        computed[catalogue.UNCALIBRATED_ECE] = lambda rows: expected_calibration_error(
+            plain[rows], truth[rows]
         )
     right = (predicted == truth).double()
     return [

@@ -1,8 +1,8 @@
 """The cosine at its best, beside a learned score: centred, and normalised by a cohort.
 
-A learned score that beats the plain cosine may have learned no more than where the embeddings lie. Both
-references know that too, and neither is trained: one subtracts the mean of known embeddings, the other is
-AS-norm with the known embeddings as its cohort.
+A learned score that beats the plain cosine may only have learned where the embeddings lie. Both references
+use that too, without training: one subtracts the mean of the known embeddings, the other is AS-norm with the
+known embeddings as its cohort.
 """
 
 from collections.abc import Sequence

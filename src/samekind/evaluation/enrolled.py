@@ -47,15 +47,15 @@ def enrolled(
     first = of_set.repeat_interleave(len(of_test)).int()
     second = of_test.repeat(len(of_set)).int()
     apart = groups_apart(items)
-    counted = _of_other_groups(apart, list(members.values()), tests)
-    first, second = first[counted], second[counted]
+    valid = _of_other_groups(apart, list(members.values()), tests)
+    first, second = first[valid], second[valid]
     same = first == second
     if not same.any():
         return []
     rows, sets = [], [z[indices] for indices in members.values()]
     for kind in used_first(space, "pairs"):
         scores = enrolment_scores(space, sets, z[tests], combination=combination, kind=kind)
-        trials = Trials(scores.flatten()[counted], same, first, second)
+        trials = Trials(scores.flatten()[valid], same, first, second)
         about = About(f"enrolment of {shots}", name, kind)
         rows += trial_rows(trials, about, decision=None, measures=measures, seed=seed)
     return [noted(row, apart.note) for row in rows]
@@ -72,10 +72,10 @@ def _of_other_groups(apart: Apart, members: list[Tensor], tests: Tensor) -> Tens
 def _draw(labels: Tensor, shots: int, seed: int) -> dict[int, Tensor]:
     """The items each class is enrolled from, by label; every class keeps at least one item for the test."""
     generator = torch.Generator().manual_seed(seed)
-    drawn = {}
+    examples = {}
     for label in torch.unique(labels.cpu()).tolist():
         members = (labels.cpu() == label).nonzero().flatten()
         if len(members) > 1:
             order = torch.randperm(len(members), generator=generator)
-            drawn[label] = members[order[: min(shots, len(members) - 1)]]
-    return drawn
+            examples[label] = members[order[: min(shots, len(members) - 1)]]
+    return examples

@@ -56,13 +56,15 @@ def evaluate(
         rows += retrieval(space, items, z, name=name, ks=ranks, measures=measures, seed=seed)
         rows += few_shot(space, items, z, name=name, way=way, shots=shots, tasks=tasks, seed=seed)
         rows += clustering(space, items, z, name=name, measures=measures, seed=seed)
-    for one, other in permutations(sets, 2):
-        if not knows(space, sets[one]):
+    for first, second in permutations(sets, 2):
+        if not knows(space, sets[first]):
             continue
-        both = (sets[one], embedded[one], sets[other], embedded[other])
-        name = f"{one}, {other}"
-        rows += open_set(space, *both, name=name, seed=seed)
-        rows += few_shot_beside_known(space, *both, name=name, way=way, shots=shots, tasks=tasks, seed=seed)
+        arguments = (sets[first], embedded[first], sets[second], embedded[second])
+        name = f"{first}, {second}"
+        rows += open_set(space, *arguments, name=name, seed=seed)
+        rows += few_shot_beside_known(
+            space, *arguments, name=name, way=way, shots=shots, tasks=tasks, seed=seed
+        )
     return rows
 
 

@@ -60,8 +60,8 @@ def few_shot_rows(samples: Iterable[Sample], tasks: int, note: str) -> list[Row]
     """The rows of samples over tasks; another note says so if fewer ``tasks`` could be drawn."""
     rows = []
     for sample in samples:
-        drawn = tasks if sample.values is None else len(sample.values)
-        fewer = "" if drawn == tasks else f"of {drawn:,} of {tasks:,} tasks"
+        task_count = tasks if sample.values is None else len(sample.values)
+        fewer = "" if task_count == tasks else f"of {task_count:,} of {tasks:,} tasks"
         rows += [noted(row, note) for row in rows_of([sample], note=fewer)]
     return rows
 
@@ -85,21 +85,21 @@ def few_shot_samples(
     z, apart = z.to(device_of(space)), groups_apart(items)
     samples = []
     for shot in shots:
-        drawn = drawn_tasks(items, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
-        if not drawn:
+        episodes = drawn_tasks(items, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
+        if not episodes:
             continue
-        measure = catalogue.few_shot(len(drawn[0].classes), shot)
+        measure = catalogue.few_shot(len(episodes[0].classes), shot)
         for kind in used_first(space, "classes"):
             with asking(space):
-                values = _accuracies(space, z, drawn, head._replace(kind=kind))
+                values = _accuracies(space, z, episodes, head._replace(kind=kind))
             samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
     return samples
 
 
-def _accuracies(space: MetricSpace, z: Tensor, drawn: list[Episode], head: TaskHead) -> Tensor:
+def _accuracies(space: MetricSpace, z: Tensor, episodes: list[Episode], head: TaskHead) -> Tensor:
     """The accuracy of each task (tasks,), on the CPU; tasks of one size are answered together."""
-    accuracies = torch.empty(len(drawn), dtype=torch.double)
-    for places, tasks in stacked(drawn):
+    accuracies = torch.empty(len(episodes), dtype=torch.double)
+    for places, tasks in stacked(episodes):
         together = Episode(*(part.to(z.device) for part in tasks))
         accuracies[places] = task_accuracies(space, z, together, head).cpu()
     return accuracies

@@ -75,22 +75,22 @@ def unseen_rows(space: MetricSpace, items: Items, *, tasks: int = 600, seed: int
 
 def _none_of_these(space: MetricSpace, items: Items, z: Tensor, *, seed: int) -> list[Row]:
     """Every other class enrolled from its first examples, asked about all other items."""
-    known = items.classes[::2]
-    labels = items.class_indices(known)
+    known_names = items.classes[::2]
+    labels = items.class_indices(known_names)
     places = [(items.labels == label).nonzero().flatten() for label in labels.tolist()]
     if min(map(len, places)) <= SHOTS:
         raise DataError(f"{items.name}: expected more than {SHOTS} items in every class")
     examples = torch.stack([place[:SHOTS] for place in places])
     means = SupportMeans(dimension=z.shape[1])
-    means.assign(known, z[examples].mean(1, keepdim=True))
+    means.assign(known_names, z[examples].mean(1, keepdim=True))
     enrolled = MetricSpace(space.encoder, space.similarity, means, reader=space.reader).eval()
     inside = torch.isin(items.labels, labels)
-    asked = inside.clone()
-    asked[examples] = False
+    is_query = inside.clone()
+    is_query[examples] = False
     return open_set(
         enrolled,
-        items.take(asked).only(known),
-        z[asked],
+        items.take(is_query).only(known_names),
+        z[is_query],
         items.take(~inside).only(items.classes[1::2]),
         z[~inside],
         name="unseen",

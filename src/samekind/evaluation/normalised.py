@@ -35,11 +35,11 @@ def normalised(
     seed: int = 0,
     most_stored: int = MOST_STORED,
 ) -> list[Row]:
-    """EER, AUC and the least detection cost of all pairs of a set; ``cohort`` (c, d) are embeddings, None for
-    the items themselves, which a note says.
+    """EER, AUC and the least detection cost of all pairs of a set. ``cohort`` (c, d) are embeddings; with
+    None the items are their own cohort, and a note says so.
 
-    The rows are about "NAME, AS-norm", "NAME, S-norm" or "NAME, neighbourhood"; the last form is right for
-    search, too, and has rows of it. The thresholds of the space are for plain scores and not used. Raises
+    The rows are named "NAME, AS-norm", "NAME, S-norm" or "NAME, neighbourhood". The last form also suits
+    search and has rows for it. The thresholds of the space are for plain scores and are not used. Raises
     DataError for more than ``most_stored`` pairs. If items have groups, the pairs are from different groups.
     """
     pairs = len(items) * (len(items) - 1) // 2

@@ -22,7 +22,7 @@ from samekind.inference.temperatures import heads
 from samekind.measures import area_under_curve, catalogue
 from samekind.space import MetricSpace
 
-#: The share of unknown items one is ready to give a class.
+#: The default rate of false alarms: the share of unknown items that are given a class.
 ALLOWED_FALSE_ALARMS = 0.01
 
 
@@ -92,7 +92,7 @@ def identification(known: Tensor, right: Tensor, unknown: Tensor, *, false_alarm
     if not len(known) or not len(unknown) or right.shape != known.shape:
         sizes = f"{len(known)} and {len(unknown)} (right: {len(right)})"
         raise ValueError(f"expected scores of known and of unknown items, at least one each, got {sizes}")
-    # The small number is for a rate such as 0.07 of 100, which is a hair below 7 in floating point.
+    # The small number is for a rate such as 0.07 of 100, which floating point puts slightly below 7.
     allowed = int(false_alarms * len(unknown) + 1e-9)
     # The first score that would let one too many pass: what lies above it may.
     bar = -torch.inf if allowed >= len(unknown) else float(unknown.sort(descending=True).values[allowed])

@@ -1,4 +1,4 @@
-"""Which measures go together over several runs: is a space with more of the one better by the other?"""
+"""Which measures rise together over several runs?"""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -18,8 +18,8 @@ class RankCorrelation(NamedTuple):
 
 
 def rank_correlation(runs: Sequence[Mapping[str, float]], one: str, other: str) -> RankCorrelation | None:
-    """The rank correlation of two measures over the runs that have both, each with its measures by name; None
-    where a measure is the same in all of them. Raises DataError for fewer than four runs.
+    """The rank correlation of two measures over the runs that have both. A run is its measures by name. None
+    if a measure is equal in all runs. Raises DataError for fewer than four runs.
 
     >>> runs = [{"top-1": 0.6, "HP@5": 0.5}, {"top-1": 0.7, "HP@5": 0.6}, {"top-1": 0.8, "HP@5": 0.9}]
     >>> rank_correlation([*runs, {"top-1": 0.9, "HP@5": 0.8}], "top-1", "HP@5").coefficient

@@ -66,8 +66,8 @@ def promises(space: MetricSpace, sets: Mapping[str, Items], *, seed: int = 0) ->
         for kind in (known for known in space.kinds if known in space.decisions):
             trials = all_trials(space, z, part.labels, groups=apart.groups, kind=kind)
             row = promise_row(space.decisions[kind], trials, name=name, seed=seed)
-            other = _other_pairs(space.decisions[kind], apart) if part.groups is not None else ""
-            rows.append(row._replace(sentence=f"{row.sentence}{other}"))
+            note = _other_pairs(space.decisions[kind], apart) if part.groups is not None else ""
+            rows.append(row._replace(sentence=f"{row.sentence}{note}"))
     return rows + (_open_set_rows(space, parts, seed) if space.open_set is not None else [])
 
 

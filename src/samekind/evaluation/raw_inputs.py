@@ -51,8 +51,9 @@ def raw_space(
 
 
 def guaranteed_radii(x: Tensor, labels: Tensor, *, order: float) -> Tensor:
-    """Within which distance of every item (n,) the nearest other item is sure to be of its class: half of how
-    much nearer its own class is than the next; below 0 where the nearest is of another class.
+    """The distance (n,) within which the nearest other item of every item surely stays of its class. It is
+    half the gap between the nearest item of another class and of the own class; negative if the other is
+    nearer.
 
     A change of r brings every distance of the norm of this ``order`` nearer or farther by at most r.
     """

@@ -60,8 +60,8 @@ def references(
         if not len(items):
             raise DataError(f"{items.name}: expected at least one item to compare, got none")
     if untrained is not None:
-        how = {"way": way, "shot": shot, "tasks": tasks, "seed": seed}
-        rows = untrained_references(untrained.to(device), train, sets, **how)
+        task_settings = {"way": way, "shot": shot, "tasks": tasks, "seed": seed}
+        rows = untrained_references(untrained.to(device), train, sets, **task_settings)
         return rows + _of_commonest(train, sets, seed)
     gallery = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
     known, prepared = _names(gallery), _Inputs(gallery, device)
@@ -83,9 +83,10 @@ def references(
         rows += rows_of(samples, seed=seed, note=note)
         if len(queries) == len(items) > 1:
             apart = groups_apart(items)
-            nearest, asked = _nearest(x, x, apart=apart.marks), apart.queries.tolist()
-            own, others = [truth[place] for place in asked], [truth[nearest[place]] for place in asked]
-            sample = _sample(name, recall(1), NEAREST, "queries", own, others)
+            nearest, query_places = _nearest(x, x, apart=apart.marks), apart.queries.tolist()
+            own = [truth[place] for place in query_places]
+            neighbours = [truth[nearest[place]] for place in query_places]
+            sample = _sample(name, recall(1), NEAREST, "queries", own, neighbours)
             rows += rows_of([sample], seed=seed, note=apart.note)
     return rows
 

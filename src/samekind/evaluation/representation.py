@@ -48,10 +48,10 @@ class Points(NamedTuple):
 
 def points_of(train: Items, test: Items, *, most: int = POINTS, seed: int = 0) -> Points:
     """Items to compare, and the distances of their inputs."""
-    drawn = draw(train, most=most, seed=seed)
-    asked = draw(test, most=min(QUERIES, most), seed=seed)
-    x, queries = (scaled(items.inputs[:]).flatten(1).float() for items in (drawn, asked))
-    return Points(drawn, asked, x, queries, {metric: apart(x, x, metric) for metric in ORDERS})
+    references = draw(train, most=most, seed=seed)
+    test_items = draw(test, most=min(QUERIES, most), seed=seed)
+    x, queries = (scaled(items.inputs[:]).flatten(1).float() for items in (references, test_items))
+    return Points(references, test_items, x, queries, {metric: apart(x, x, metric) for metric in ORDERS})
 
 
 def of_inputs(points: Points, metric: Metric) -> dict[str, float]:
@@ -82,7 +82,7 @@ def of_space(space: MetricSpace, points: Points, *, power: float = 0.0) -> dict[
     if power:
         z, queries = evened(z, z, power=power), evened(queries, z, power=power)
     distances = apart(z, z, "l2")
-    unit, asked = (torch.nn.functional.normalize(vectors) for vectors in (z, queries))
+    unit, unit_queries = (torch.nn.functional.normalize(vectors) for vectors in (z, queries))
     spread = geometry.class_spread(z, points.labels)
     return {
         MC_L2: mean_correlation(distances, points.distances["l2"]),
@@ -91,7 +91,7 @@ def of_space(space: MetricSpace, points: Points, *, power: float = 0.0) -> dict[
         INTRA: spread.within,
         PHI: spread.ratio,
         **_of_directions(z, points.labels),
-        **_accuracies(points, unit, asked, "l2"),
+        **_accuracies(points, unit, unit_queries, "l2"),
     }
 
 

@@ -184,7 +184,9 @@ def _samples(
             )
             | _votes(neighbours[:, :voters], labels[0][part])
             | {LABELS: labels[0][part]}
-            for part, neighbours in _found(space, z, labels[1], apart, kind, available.clamp(max=k))
+            for part, neighbours in _neighbour_labels(
+                space, z, labels[1], apart, kind, available.clamp(max=k)
+            )
         ]
         joined = {measure: torch.cat([values[measure] for values in parts]) for measure in parts[0]}
         for measure in measured:
@@ -198,7 +200,7 @@ def _samples(
     return samples
 
 
-def _found(
+def _neighbour_labels(
     space: MetricSpace,
     z: tuple[Tensor, Tensor],
     labels: Tensor,

@@ -1,10 +1,10 @@
 """What remains right when an attacker who knows the space changes the items?
 
 Every question is attacked at rising epsilons: the class by each head, pairs, neighbours, and the examples
-that classes are enrolled from. Each curve comes with the checks of its attack; one that fails says that it is
-not a measure of robustness. Attacks find that an item can be broken, never that it cannot: a better one may
-do more harm. The nearest raw input is the reference without training, each item judged by the others. What it
-keeps is guaranteed; in Voronoi cells it keeps everything.
+that classes are enrolled from. Each curve comes with checks of its attack. A curve that fails a check is
+marked as no measure of robustness. An attack can show that an item can be broken, never that it cannot. The
+reference without training is the nearest raw input, each item judged by the others. Its accuracy is
+guaranteed; in Voronoi cells it is 100 %.
 """
 
 import time
@@ -145,23 +145,23 @@ def _guaranteed(subject: Subject) -> tuple[float, ...]:
 
 
 def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, float, list[str]]:
-    """As many items and steps as the budget has time for, the seconds they take, and a note. Where even the
-    fewest take longer, the middle epsilon may be the only one.
+    """As many items and steps as the budget has time for, the seconds they take, and a note. If even the
+    fewest take longer, only the middle epsilon may be left.
     """
     strength = subject.strength
-    whole = Size(len(subject.labels), strength.steps, seconds)
-    size = within(whole, budget.seconds, fewer_items=budget.fewer_items, fewer_steps=budget.fewer_steps)
-    if size == whole:
+    full_size = Size(len(subject.labels), strength.steps, seconds)
+    size = within(full_size, budget.seconds, fewer_items=budget.fewer_items, fewer_steps=budget.fewer_steps)
+    if size == full_size:
         return subject, seconds, []
-    epsilons, chosen = strength.epsilons, at_most(whole.items, size.items, seed=strength.seed)
+    epsilons, places = strength.epsilons, at_most(full_size.items, size.items, seed=strength.seed)
     if budget.one_epsilon and size.seconds > budget.seconds:
         size = size._replace(seconds=size.seconds * (1 + CHECKS) / (len(epsilons) + CHECKS))
         epsilons = (epsilons[len(epsilons) // 2],)
-    chosen = chosen.to(subject.labels.device)
+    places = places.to(subject.labels.device)
     fewer = replace(
         subject,
-        inputs=subject.inputs._replace(x=subject.inputs.x[chosen]),
-        labels=subject.labels[chosen],
+        inputs=subject.inputs._replace(x=subject.inputs.x[places]),
+        labels=subject.labels[places],
         strength=replace(strength, steps=size.steps, epsilons=epsilons),
     )
     note = FEWER.format(
@@ -176,19 +176,19 @@ def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, 
 def _curves(
     subject: Subject, questions: Sequence[Asked], cells: bool, notes: list[str]
 ) -> Iterator[tuple[str, Callable[[], tuple[Curve, UnderAttack | None]]]]:
-    """The name of each curve and how it is made: one about each question first, cells last, since they take
-    longest. What cannot be asked is noted.
+    """The name of each curve and the function that makes it: one for each question first, cells last, since
+    they take longest. A note names each question that cannot be asked.
     """
     space = subject.space
     by = heads(space) if "class" in questions else []
     for head in by[:1]:
         yield f"class, {head}", partial(class_curve, subject, head)
-    asked: dict[Asked, tuple[Kind, Callable[[Subject, Kind], Curve]]] = {
+    curves: dict[Asked, tuple[Kind, Callable[[Subject, Kind], Curve]]] = {
         "pair": (space.kind_for("pairs"), pair_curve),
         "neighbour": (space.kind_for("neighbours"), neighbour_curve),
         "enrolment": (space.kind_for("pairs"), enrolment_curve),
     }
-    for question, (kind, about) in asked.items():
+    for question, (kind, about) in curves.items():
         if question not in questions:
             continue
         if question != "neighbour" and kind not in space.decisions:
@@ -207,13 +207,13 @@ def _alone(about: Callable[[Subject, Kind], Curve], subject: Subject, kind: Kind
 
 def known_items(space: MetricSpace, items: Items) -> tuple[Items, list[str]]:
     """The items whose class the space knows, and a note about the others. Raises DataError without any."""
-    known = labels_in(space, items) >= 0
-    if not known.any():
+    is_known = labels_in(space, items) >= 0
+    if not is_known.any():
         raise DataError(NONE_KNOWN.format(name=items.name, classes=", ".join(items.classes[:5])))
-    left_out = int((~known).sum())
+    left_out = int((~is_known).sum())
     if not left_out:
         return items, []
-    return items.take(known.nonzero().flatten()), [f"{left_out:,} items of unknown classes were left out"]
+    return items.take(is_known.nonzero().flatten()), [f"{left_out:,} items of unknown classes were left out"]
 
 
 def subject_of(
@@ -232,18 +232,18 @@ def subject_of(
     device = device_of(space)
     data = draw(items, most=max(MOST_CELLS, most), seed=strength.seed)
     everything = valid_inputs(space, data, fixed=fixed).to(device)
-    chosen = at_most(len(data), most, seed=strength.seed)
-    drawn = data.take(chosen)
-    labels = labels_in(space, drawn).to(device)
-    inputs = everything._replace(x=everything.x[chosen.to(device)])
+    places = at_most(len(data), most, seed=strength.seed)
+    sample = data.take(places)
+    labels = labels_in(space, sample).to(device)
+    inputs = everything._replace(x=everything.x[places.to(device)])
     if norm == "snr":
         inputs = inputs._replace(unit=SHARE_UNIT)
-    other = "another space"
+    surrogate_name = "another space"
     if surrogate is None:
         sounds = items.medium is SOUNDS
         plain = plain_encoder(items) if sounds else None
         surrogate = raw_space(inputs.x, labels, space.classes, scale=inputs.scale, encoder=plain)
-        other = "mean and deviation of the features" if sounds else "raw inputs"
+        surrogate_name = "mean and deviation of the features" if sounds else "raw inputs"
     elif lacking := [name for name in space.classes if name not in set(surrogate.classes)]:
         raise DataError(
             "expected a surrogate that knows all classes of the space; it does not know "
@@ -251,21 +251,21 @@ def subject_of(
         )
     else:
         surrogate = surrogate.to(device)
-    subject = Subject(space, inputs, labels, everything.x, surrogate, other, name, norm, strength)
-    return subject, drawn, [*inputs.notes, *notes]
+    subject = Subject(space, inputs, labels, everything.x, surrogate, surrogate_name, name, norm, strength)
+    return subject, sample, [*inputs.notes, *notes]
 
 
 def _samples(subject: Subject, result: UnderAttack) -> Samples:
     """A few items that the attack broke, at the epsilon of the checks; others where there are too few."""
     broken = result.clean & ~result.right[result.checked]
     places = torch.cat([broken.nonzero().flatten(), (~broken).nonzero().flatten()])[:SHOWN]
-    chosen = places.to(subject.inputs.x.device)
-    clean, attacked = subject.inputs.x[chosen], result.x[result.checked][chosen]
+    sample_places = places.to(subject.inputs.x.device)
+    clean, attacked = subject.inputs.x[sample_places], result.x[result.checked][sample_places]
     return Samples(
         clean.cpu(),
         attacked.cpu(),
         subject.strength.epsilons[result.checked],
-        [subject.space.classes[label] for label in subject.labels[chosen].tolist()],
+        [subject.space.classes[label] for label in subject.labels[sample_places].tolist()],
         names_given(subject.space, clean),
         names_given(subject.space, attacked),
     )

@@ -86,8 +86,8 @@ def computed_sample(
     """
     generator = torch.Generator().manual_seed(seed)
     count = COMPUTED if units <= MANY else COMPUTED // 4
-    drawn = (torch.randint(units, (units,), generator=generator) for _ in range(count))
-    replicates = torch.tensor([compute(indices) for indices in drawn], dtype=torch.double)
+    draws = (torch.randint(units, (units,), generator=generator) for _ in range(count))
+    replicates = torch.tensor([compute(indices) for indices in draws], dtype=torch.double)
     return Sample(
         question, items, measure, kind, "items", compute(torch.arange(units)), None, replicates, units
     )

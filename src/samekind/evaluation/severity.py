@@ -75,10 +75,10 @@ def _predictions(
     way = way_down(space, z)
     nodes, _ = way.ends(threshold_at(space, LEVEL)[0])
     right = way.tree.membership(space.classes)[nodes, truth]
-    named = torch.tensor([answer in set(space.classes) for answer in way.names(nodes)])
+    is_class = torch.tensor([answer in set(space.classes) for answer in way.names(nodes)])
     values |= {
         tree_catalogue.right_at(LEVEL): right.double(),
-        tree_catalogue.class_named_at(LEVEL): named.double(),
+        tree_catalogue.class_named_at(LEVEL): is_class.double(),
     }
     kind = space.kind_for("classes")
     return [
@@ -107,17 +107,19 @@ def _neighbours(
     samples = []
     # Half of what can be found, where a rank takes all of that: all in any order are the best.
     for rank in dict.fromkeys(rank if rank < available else max(1, available // 2) for rank in ranks):
-        mean, used = hierarchical_similarity_at(
+        mean, last_rank = hierarchical_similarity_at(
             neighbours, truth, k=rank, class_distances=steps, gallery=gallery
         )
         samples.append(
-            Sample(QUESTION, name, tree_catalogue.hierarchical_similarity(used), kind, "queries", mean)
+            Sample(QUESTION, name, tree_catalogue.hierarchical_similarity(last_rank), kind, "queries", mean)
         )
     if measures == "all":
-        mean, used = average_hierarchical_similarity(
+        mean, last_rank = average_hierarchical_similarity(
             neighbours, truth, k=k, class_distances=steps, gallery=gallery
         )
-        samples.append(Sample(QUESTION, name, tree_catalogue.average_similarity(used), kind, "queries", mean))
+        samples.append(
+            Sample(QUESTION, name, tree_catalogue.average_similarity(last_rank), kind, "queries", mean)
+        )
     return samples
 
 
@@ -133,17 +135,19 @@ def _correlations(
         if len(names) < FEWEST:
             continue
         in_tree, distances = tree.distances(names), _distances(space, vectors)
-        chosen = {of: torch.arange(len(names))}
+        subsets = {of: torch.arange(len(names))}
         if measures == "all":
-            chosen |= {f"{of}, {branch}": places for branch, places in _most_of(tree, names)}
-        for what, places in chosen.items():
+            subsets |= {f"{of}, {branch}": places for branch, places in _most_of(tree, names)}
+        for subset, places in subsets.items():
             for diagonal in (True, False) if measures == "all" else (True,):
-                some = (matrix[places][:, places] for matrix in (distances, in_tree))
+                matrices = (matrix[places][:, places] for matrix in (distances, in_tree))
                 try:
-                    value = mean_correlation(*some, include_diagonal=diagonal)
+                    value = mean_correlation(*matrices, include_diagonal=diagonal)
                 except ValueError:  # two classes, or all equally far
                     continue
-                measure = tree_catalogue.correlation_of(what if diagonal else f"{what}, without the diagonal")
+                measure = tree_catalogue.correlation_of(
+                    subset if diagonal else f"{subset}, without the diagonal"
+                )
                 samples.append(Sample(QUESTION, name, measure, space.kind_for("classes"), "", value))
     return samples
 
@@ -163,12 +167,12 @@ def _representatives(space: MetricSpace, items: Items, z: Tensor) -> dict[str, t
     """The names and vectors (classes, d) that stand for the classes."""
     means, present = class_means(z, items.labels.to(z.device), len(items.classes))
     names = [items.classes[label] for label in present.nonzero().flatten().tolist()]
-    both = (
+    sources = (
         {"prototypes": (space.classes, space.prototypes.vectors.detach().mean(1))}
         if knows(space, items)
         else {}
     )
-    return {**both, OF_ITEMS: (names, means[present])}
+    return {**sources, OF_ITEMS: (names, means[present])}
 
 
 def tree_measures(space: MetricSpace, items: Items, z: Tensor) -> dict[str, float]:

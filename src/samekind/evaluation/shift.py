@@ -1,11 +1,11 @@
 """What changes elsewhere: items of another domain beside those that a space is at home with.
 
-For each set of items: how much less is right (the gap), whether the space sees another distribution, whether
-that is a shift of the whole or items of new classes, and whether thresholds still give what they promised.
+For each set of items: how much the accuracy falls (the gap), whether the distribution differs, whether all
+items have shifted or some are of new classes, and whether thresholds still give the promised error rates.
 
-Shift and new classes are told apart by setting aside what looks new to the classes: items beyond the 95%
-quantile of the home items. If the rest cannot be told from the home items, only new items were added. If it
-still differs, all items have moved.
+Shift and new classes are separated by leaving out the items that look new: those beyond the 95% quantile of
+the home items. If the rest does not differ from the home items, only new items were added. If it still
+differs, all items have shifted.
 """
 
 from collections.abc import Mapping
@@ -110,13 +110,13 @@ def corrupted_sets(
     if items.medium is not PICTURES:
         raise DataError(f"{items.name}: only pictures are corrupted on the spot; give other items to compare")
     x, sets = scaled(items.inputs[:]).float(), {}
-    seen = items.medium.seen(items.shape)[0]
+    channels = items.medium.seen(items.shape)[0]
     for corruption in corruptions:
         for severity in severities:
             generator = torch.Generator().manual_seed(seed)
             # The plane of the original size is no picture.
             changed = x.clone()
-            changed[:, :seen] = corrupted(x[:, :seen], corruption, severity, generator=generator)
+            changed[:, :channels] = corrupted(x[:, :channels], corruption, severity, generator=generator)
             sets[f"{corruption} {severity}"] = replace(items, inputs=changed)
     return sets
 
@@ -134,32 +134,32 @@ def shifts(
     ``paired`` the sets are the home items themselves, changed, one by one: gaps are then of the same items,
     and the tests have half of the items on each side.
     """
-    drawn = draw(home, most=most, seed=seed)
-    z = embed(space, drawn.inputs).cpu()
-    right = _right(space, drawn, z)
+    home_items = draw(home, most=most, seed=seed)
+    z = embed(space, home_items.inputs).cpu()
+    right = _right(space, home_items, z)
     answers = []
     for name, items in away.items():
-        some = draw(items, most=most, seed=seed)
-        there = embed(space, some.inputs).cpu()
-        gaps = _gaps(right, _right(space, some, there), paired=paired, seed=seed)
+        away_items = draw(items, most=most, seed=seed)
+        there = embed(space, away_items.inputs).cpu()
+        gaps = _gaps(right, _right(space, away_items, there), paired=paired, seed=seed)
         # The same items on both sides would look more alike than two draws are: half of each class on each.
-        order = drawn.labels.cpu().argsort(stable=True)
+        order = home_items.labels.cpu().argsort(stable=True)
         sides = (z[order[::2]], there[order[1::2]]) if paired else (z, there)
         whole, rest, new = _compared(space, *sides, seed=seed)
-        checked = tuple(promises(space, {name: some}, seed=seed)) if len(some.classes) > 1 else ()
-        answers.append(Shift(name, len(some), gaps, whole, rest, new, checked))
+        checked = tuple(promises(space, {name: away_items}, seed=seed)) if len(away_items.classes) > 1 else ()
+        answers.append(Shift(name, len(away_items), gaps, whole, rest, new, checked))
     return answers
 
 
 def _right(space: MetricSpace, items: Items, z: Tensor) -> dict[Head, Tensor]:
     """Which items of known classes each head names rightly (n,)."""
     truth = labels_in(space, items).cpu()
-    known = truth >= 0
+    is_known = truth >= 0
     right: dict[Head, Tensor] = {}
     for head in heads(space):
         with asking(space):
-            named = space.log_probabilities(z.to(device_of(space)), head=head).argmax(1).cpu()
-        right[head] = (named == truth)[known]
+            predicted = space.log_probabilities(z.to(device_of(space)), head=head).argmax(1).cpu()
+        right[head] = (predicted == truth)[is_known]
     return right
 
 
@@ -168,14 +168,14 @@ def _gaps(
 ) -> tuple[Gap, ...]:
     gaps = []
     for head, right in home.items():
-        other = away[head]
-        if not len(right) or not len(other):
+        away_right = away[head]
+        if not len(right) or not len(away_right):
             continue
-        here, there = (proportion_interval(int(part.sum()), len(part)) for part in (right, other))
-        if paired and len(right) == len(other):
-            gap = paired_bootstrap_mean(right.double(), other.double(), seed=seed).interval
+        here, there = (proportion_interval(int(part.sum()), len(part)) for part in (right, away_right))
+        if paired and len(right) == len(away_right):
+            gap = paired_bootstrap_mean(right.double(), away_right.double(), seed=seed).interval
         else:
-            gap = unpaired_gap(right, other)
+            gap = unpaired_gap(right, away_right)
         gaps.append(Gap(head, here, there, gap))
     return tuple(gaps)
 
@@ -187,10 +187,10 @@ def unpaired_gap(home: Tensor, away: Tensor) -> Interval:
     >>> [round(end, 3) for end in unpaired_gap(torch.tensor([1, 1, 1, 0]), torch.tensor([1, 0, 0, 0]))]
     [0.5, -0.135, 0.789]
     """
-    one, other = (proportion_interval(int(part.sum()), len(part), form="wilson") for part in (home, away))
-    gap = one.mean - other.mean
-    below = ((one.mean - one.low) ** 2 + (other.high - other.mean) ** 2) ** 0.5
-    above = ((one.high - one.mean) ** 2 + (other.mean - other.low) ** 2) ** 0.5
+    near, far = (proportion_interval(int(part.sum()), len(part), form="wilson") for part in (home, away))
+    gap = near.mean - far.mean
+    below = ((near.mean - near.low) ** 2 + (far.high - far.mean) ** 2) ** 0.5
+    above = ((near.high - near.mean) ** 2 + (far.mean - far.low) ** 2) ** 0.5
     return Interval(gap, gap - below, gap + above)
 
 

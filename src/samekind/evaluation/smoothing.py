@@ -96,9 +96,9 @@ def certify(
     """The certificates of ``most`` items of known classes, drawn by the seed."""
     if not smoothing.sigma > 0 or smoothing.draws < 1:
         raise SettingError(f"expected a sigma above 0 and a draw or more, got {smoothing[:2]}")
-    known, notes = known_items(space, items)
-    drawn = draw(known, most=most, seed=smoothing.seed)
-    inputs, labels = valid_inputs(space, drawn).to(device_of(space)), labels_in(space, drawn)
+    known_part, notes = known_items(space, items)
+    sample = draw(known_part, most=most, seed=smoothing.seed)
+    inputs, labels = valid_inputs(space, sample).to(device_of(space)), labels_in(space, sample)
     generator = torch.Generator().manual_seed(smoothing.seed)
     answers, counts = [], []
     for x in inputs.x:
@@ -112,7 +112,7 @@ def certify(
         torch.tensor(counts), smoothing.draws, sigma=smoothing.sigma, confidence=smoothing.confidence
     )
     right = torch.tensor(answers) == labels.cpu()
-    return Certified(drawn.name, head, smoothing, inputs.unit, radii, right, tuple(notes))
+    return Certified(sample.name, head, smoothing, inputs.unit, radii, right, tuple(notes))
 
 
 def noisy_votes(
@@ -132,8 +132,8 @@ def noisy_votes(
         for start in range(0, draws, BATCH):
             noise = torch.randn(min(BATCH, draws - start), *x.shape, generator=generator)
             noisy = in_range(x + sigma * scale * noise.to(x), inputs.limits, x)
-            named = space.log_probabilities(space.embed(noisy), head=head).argmax(1).cpu()
-            votes += named.bincount(minlength=len(votes))
+            predicted = space.log_probabilities(space.embed(noisy), head=head).argmax(1).cpu()
+            votes += predicted.bincount(minlength=len(votes))
     return votes
 
 

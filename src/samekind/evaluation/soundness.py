@@ -1,9 +1,9 @@
 """Is an attack strong enough for its result to be a measure of robustness?
 
-An attack that gives up early makes any space look robust. Five things cannot happen with a sound attack: that
-more steps help the defender, or a larger epsilon; that examples made for another model, or drawn at random,
-break more than the attack; and that an attack without a limit breaks little. Where one does happen, by more
-than its interval, the result says "not a measure of robustness".
+An attack that gives up early makes any space look robust. With a sound attack, more steps or a larger epsilon
+never help the defender. Examples made for another model, or drawn at random, do not break more than the
+attack. An attack without a limit breaks nearly everything. If one of these fails, by more than its interval,
+the result says "not a measure of robustness".
 
 Carlini et al., "On Evaluating Adversarial Robustness", 2019; Athalye, Carlini and Wagner, "Obfuscated
 Gradients Give a False Sense of Security", ICML 2018.
@@ -56,8 +56,8 @@ def steps_check(right: Sequence[tuple[int, Tensor]], *, seed: int = 0) -> Check:
     """More steps never help the defender: which items (n,) are right after each number of steps, fewest
     first, each as the run left them.
     """
-    named = [(f"{steps} steps", values) for steps, values in right]
-    return _never_rises("more steps", named, seed=seed)
+    runs = [(f"{steps} steps", values) for steps, values in right]
+    return _never_rises("more steps", runs, seed=seed)
 
 
 def epsilons_check(right: Sequence[tuple[str, Tensor]], *, seed: int = 0) -> Check:
@@ -71,8 +71,8 @@ def epsilons_check(right: Sequence[tuple[str, Tensor]], *, seed: int = 0) -> Che
 
 def transfer_check(attack: Tensor, transfer: Tensor, *, source: str, seed: int = 0) -> Check:
     """Examples made for another model, the ``source``, break no more than those made for this one."""
-    named = [(f"examples made for {source}", transfer), ("the attack", attack)]
-    return _never_rises("transfer", named, seed=seed)
+    runs = [(f"examples made for {source}", transfer), ("the attack", attack)]
+    return _never_rises("transfer", runs, seed=seed)
 
 
 def random_check(attack: Tensor, drawn: Tensor, *, seed: int = 0) -> Check:
@@ -82,8 +82,8 @@ def random_check(attack: Tensor, drawn: Tensor, *, seed: int = 0) -> Check:
 
 def unlimited_check(right: Tensor, *, epsilon: str) -> Check:
     """With a huge epsilon the attack breaks nearly all items."""
-    left, low, _ = adversarial_accuracy(right)
-    return Check("huge epsilon", low <= 1 - BROKEN_AT_LAST, f"right: epsilon {epsilon} {_share(left)}")
+    accuracy, low, _ = adversarial_accuracy(right)
+    return Check("huge epsilon", low <= 1 - BROKEN_AT_LAST, f"right: epsilon {epsilon} {_share(accuracy)}")
 
 
 def _never_rises(name: str, right: Sequence[tuple[str, Tensor]], *, seed: int) -> Check:
@@ -99,10 +99,10 @@ def _never_rises(name: str, right: Sequence[tuple[str, Tensor]], *, seed: int) -
 
 def _exceeds(stronger: Tensor, weaker: Tensor, *, seed: int) -> bool:
     """Whether surely more items are right against the attack that should be the stronger."""
-    one, other = stronger.double().cpu(), weaker.double().cpu()
-    if len(one) < 2 or torch.equal(one, other) or one.mean() <= other.mean():
+    strong, weak = stronger.double().cpu(), weaker.double().cpu()
+    if len(strong) < 2 or torch.equal(strong, weak) or strong.mean() <= weak.mean():
         return False
-    return paired_bootstrap_mean(one, other, seed=seed).interval.low > 0
+    return paired_bootstrap_mean(strong, weak, seed=seed).interval.low > 0
 
 
 def _share(value: float) -> str:

@@ -51,8 +51,8 @@ class Gain(NamedTuple):
         points = f"{self.own.entry.number(self.points, sign='+')} points"
         after = "neither can be better" if self.verdict == "equal" else points
         return (
-            f"{self.own.measure}, {self.own.items}: {self._written(self.own)} by {self.own.kind} "
-            f"{words.get(self.verdict, 'does not beat')} {self._written(self.start)} by "
+            f"{self.own.measure}, {self.own.items}: {self._value_text(self.own)} by {self.own.kind} "
+            f"{words.get(self.verdict, 'does not beat')} {self._value_text(self.start)} by "
             f"{self.start.kind.removesuffix(UNTRAINED).strip()}: {after}"
         )
 
@@ -60,7 +60,7 @@ class Gain(NamedTuple):
         return {"own": self.own._asdict(), "start": self.start._asdict(), "verdict": self.verdict}
 
     @staticmethod
-    def _written(row: Row) -> str:
+    def _value_text(row: Row) -> str:
         return row.entry.write(row.value)
 
 

@@ -47,15 +47,17 @@ def streamed_rows(
     part = drawn_trials(space, z, labels, groups=groups, kind=kind, most=sampled, seed=seed)
     rows = {row.measure: row for row in trial_rows(part, about, decision=decision, measures="all", seed=seed)}
     if decision is not None:
-        mixed = trial_rows(_as_found(part, rates), about, decision=decision, seed=seed)
+        mixed = trial_rows(_with_true_mixture(part, rates), about, decision=decision, seed=seed)
         rows |= {row.measure: row for row in mixed if row.measure == catalogue.ACCURACY_AT_THRESHOLD}
     for measure, value in _exact(rates).items():
         rows[measure] = _moved(rows[measure], value)
     for measure in (TRIAL_MEASURES["minDCF"], catalogue.CLLR):
         if measure in rows:
             rows[measure] = rows[measure]._replace(note=f"of {len(part.scores):,} pairs")
-    shown = {TRIAL_MEASURES[statistic] for statistic in (TRIAL_MEASURES if measures == "all" else MAIN)}
-    return [row for measure, row in rows.items() if measure in shown]
+    shown_measures = {
+        TRIAL_MEASURES[statistic] for statistic in (TRIAL_MEASURES if measures == "all" else MAIN)
+    }
+    return [row for measure, row in rows.items() if measure in shown_measures]
 
 
 def drawn_trials(
@@ -78,19 +80,19 @@ def drawn_trials(
     parts: list[Trials] = []
     for block in walk_trials(space, z, labels, groups=groups, kind=kind):
         chance = torch.rand(len(block.scores), generator=generator).to(block.scores.device)
-        drawn = chance < torch.where(block.same, kept_same, kept_different)
-        parts.append(Trials(*(column[drawn].cpu() for column in block)))
+        in_sample = chance < torch.where(block.same, kept_same, kept_different)
+        parts.append(Trials(*(column[in_sample].cpu() for column in block)))
     return Trials(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
 
 
 def _counts(labels: Tensor, groups: Tensor | None) -> tuple[int, int]:
     """How many pairs are of one class and of two, without those within a group."""
-    same, every = pairs_within(labels), len(labels) * (len(labels) - 1) // 2
+    same, pairs = pairs_within(labels), len(labels) * (len(labels) - 1) // 2
     if groups is not None:
         different, place = torch.unique(groups, return_inverse=True)
         same -= pairs_within(labels.cpu() * len(different) + place.cpu())
-        every -= pairs_within(groups)
-    return same, every - same
+        pairs -= pairs_within(groups)
+    return same, pairs - same
 
 
 def _exact(rates: StreamedRates) -> dict[str, float]:
@@ -104,7 +106,7 @@ def _exact(rates: StreamedRates) -> dict[str, float]:
     return values
 
 
-def _as_found(part: Trials, rates: StreamedRates) -> Trials:
+def _with_true_mixture(part: Trials, rates: StreamedRates) -> Trials:
     """The sample with the mixture of both kinds that all pairs have, as accuracy depends on it."""
     counts = int(part.same.sum()), int((~part.same).sum())
     share = min(counts[0] / rates.same, counts[1] / rates.different)

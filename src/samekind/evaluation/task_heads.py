@@ -59,19 +59,21 @@ def head_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = 
     if head.kind == "fused":
         parts = [head_scores(space, z, tasks, head._replace(kind=kind)) for kind in ("similarity", "cosine")]
         return 0.5 * (parts[0].softmax(-1) + parts[1].softmax(-1))
-    examples, asked = z[tasks.support], tasks.query.flatten(1)
+    examples, query_places = z[tasks.support], tasks.query.flatten(1)
     vectors = examples.mean(2, keepdim=True) if head.by == "mean" else examples
     if not head.centre:
-        return _scored(space, vectors, z, asked, head, shot=examples.shape[2])
+        return _scored(space, vectors, z, query_places, head, shot=examples.shape[2])
     way, count = tasks.query.shape[1:]
-    turns = torch.arange(asked.shape[1], device=z.device).reshape(way, count).T.flatten()
+    turns = torch.arange(query_places.shape[1], device=z.device).reshape(way, count).T.flatten()
     parts = []
-    for some in torch.split(asked[:, turns], head.centre, dim=1):
-        queries = z[some]
+    for turn_places in torch.split(query_places[:, turns], head.centre, dim=1):
+        queries = z[turn_places]
         middle = queries.mean(1, keepdim=True)
-        moved, own = (queries - middle).flatten(0, 1), torch.arange(some.numel(), device=z.device)
+        moved, own = (queries - middle).flatten(0, 1), torch.arange(turn_places.numel(), device=z.device)
         centred = vectors - middle[:, None]
-        parts.append(_scored(space, centred, moved, own.reshape(some.shape), head, shot=examples.shape[2]))
+        parts.append(
+            _scored(space, centred, moved, own.reshape(turn_places.shape), head, shot=examples.shape[2])
+        )
     return torch.cat(parts, dim=1)[:, turns.argsort()]
 
 

@@ -41,20 +41,24 @@ def drawn_tasks(
         way, fewest = min(way, len(members)), min(map(len, members.values()))
         if shot >= fewest:
             return []
-        left = min(queries, fewest - shot)
-        drawn = episodes(items.labels, way=way, shot=shot, queries=left, tasks=tasks, generator=generator)
-        return list(drawn)
+        query_count = min(queries, fewest - shot)
+        episode_list = episodes(
+            items.labels, way=way, shot=shot, queries=query_count, tasks=tasks, generator=generator
+        )
+        return list(episode_list)
     grouped = {
         label: _Grouped(places, Counter(apart.groups[places].tolist()), apart.groups)
         for label, places in members.items()
     }
     # A class with one group, or too few items beside its smallest, can be in no task.
     several = {
-        label: one for label, one in grouped.items() if len(one.places) - min(one.held.values()) >= shot
+        label: grouped_items
+        for label, grouped_items in grouped.items()
+        if len(grouped_items.places) - min(grouped_items.held.values()) >= shot
     }
     for classes in range(min(way, len(several)), 1, -1):
-        drawn = _across_groups(several, classes, shot, queries, MOST_DRAWS * tasks, generator)
-        if dealt := list(islice(drawn, tasks)):
+        episode_list = _across_groups(several, classes, shot, queries, MOST_DRAWS * tasks, generator)
+        if dealt := list(islice(episode_list, tasks)):
             return dealt
     return []
 
@@ -69,13 +73,15 @@ def task_scores(
     of each class. What has to be computed of an item or of a cohort is computed once for many tasks.
     """
     for start in range(0, len(tasks), TOGETHER):
-        examples, asked = zip(*tasks[start : start + TOGETHER], strict=True)
+        examples, queries = zip(*tasks[start : start + TOGETHER], strict=True)
         means = torch.cat([z[places.to(z.device)].mean(1) for places in examples])
         counts = torch.cat([torch.full((len(places),), places.shape[1]) for places in examples])
-        items, columns = torch.unique(torch.cat(asked).to(z.device), return_inverse=True)
+        items, columns = torch.unique(torch.cat(queries).to(z.device), return_inverse=True)
         scorer, first, second = prepared_enrolments(space.scorer(kind), means, z[items], counts.to(z.device))
         parts = torch.split(first, [len(places) for places in examples])
-        for part, places in zip(parts, torch.split(columns, [len(places) for places in asked]), strict=True):
+        for part, places in zip(
+            parts, torch.split(columns, [len(places) for places in queries]), strict=True
+        ):
             yield score_all(scorer, part, second[places]).to(z.dtype)
 
 
@@ -98,39 +104,46 @@ def _across_groups(
     labels = torch.tensor(list(members))
     for _ in range(draws):
         classes = labels[torch.randperm(len(labels), generator=generator)[:way]]
-        drawn = [members[label] for label in classes.tolist()]
-        asked = _dealt(drawn, shot, generator)
-        if asked is None:
+        task_classes = [members[label] for label in classes.tolist()]
+        query_groups = _dealt(task_classes, shot, generator)
+        if query_groups is None:
             continue
-        support = torch.stack([_some(grouped.outside(asked), shot, generator) for grouped in drawn])
-        shown = set(drawn[0].groups[support.flatten()].tolist())
-        left = [_some(grouped.outside(shown), queries, generator) for grouped in drawn]
-        fewest = min(map(len, left))
-        yield Episode(classes, support, torch.stack([places[:fewest] for places in left]))
+        support = torch.stack(
+            [_at_most(grouped.outside(query_groups), shot, generator) for grouped in task_classes]
+        )
+        example_groups = set(task_classes[0].groups[support.flatten()].tolist())
+        query_places = [
+            _at_most(grouped.outside(example_groups), queries, generator) for grouped in task_classes
+        ]
+        fewest = min(map(len, query_places))
+        yield Episode(classes, support, torch.stack([places[:fewest] for places in query_places]))
 
 
-def _dealt(drawn: Sequence[_Grouped], shot: int, generator: torch.Generator) -> set[int] | None:
+def _dealt(task_classes: Sequence[_Grouped], shot: int, generator: torch.Generator) -> set[int] | None:
     """The groups of a task that are left to be asked about: one of each class, drawn so that all classes keep
     ``shot`` items in other groups. A group that holds several classes serves them all. None where a class has
     no such group.
     """
-    asked: set[int] = set()
-    left = [len(grouped.places) for grouped in drawn]
-    for grouped in drawn:
-        if asked & grouped.held.keys():
+    query_groups: set[int] = set()
+    example_counts = [len(grouped.places) for grouped in task_classes]
+    for grouped in task_classes:
+        if query_groups & grouped.held.keys():
             continue
         own = list(grouped.held)
         for place in torch.randperm(len(own), generator=generator).tolist():
-            spared = [count - other.held.get(own[place], 0) for count, other in zip(left, drawn, strict=True)]
+            spared = [
+                count - other.held.get(own[place], 0)
+                for count, other in zip(example_counts, task_classes, strict=True)
+            ]
             if min(spared) >= shot:
-                asked.add(own[place])
-                left = spared
+                query_groups.add(own[place])
+                example_counts = spared
                 break
         else:
             return None
-    return asked
+    return query_groups
 
 
-def _some(places: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    """So many of the items, drawn, or all."""
+def _at_most(places: Tensor, count: int, generator: torch.Generator) -> Tensor:
+    """At most ``count`` of the items, drawn at random."""
     return places[torch.randperm(len(places), generator=generator)[:count]]

@@ -47,7 +47,7 @@ def trial_rows(
     The intervals come from drawing classes again, on both sides; fewer than three classes have none.
     """
     rows = []
-    for scores, names in _asked(trials.scores, decision, measures):
+    for scores, names in _scores_and_measures(trials.scores, decision, measures):
         values = _values(trials._replace(scores=scores), names, decision, seed)
         for name in names:
             value, low, high = values[name]
@@ -70,19 +70,19 @@ def trial_differences(
     if not torch.equal(first.first, second.first) or not torch.equal(first.second, second.second):
         raise ValueError("expected the trials of two systems in the same order")
     rows = []
-    both = zip(
-        _asked(first.scores, decisions[0], measures),
-        _asked(second.scores, decisions[1], measures),
+    score_pairs = zip(
+        _scores_and_measures(first.scores, decisions[0], measures),
+        _scores_and_measures(second.scores, decisions[1], measures),
         strict=False,  # the scores come before the log likelihood ratios, which one of the two may not have
     )
-    for (scores, names), (others, known) in both:
-        names = [name for name in names if name in known]
-        one, other = first._replace(scores=scores), second._replace(scores=others)
+    for (scores, names), (second_scores, second_names) in score_pairs:
+        names = [name for name in names if name in second_names]
+        one, other = first._replace(scores=scores), second._replace(scores=second_scores)
         rows += _differences(one, other, names, about, decisions, seed)
     return rows
 
 
-def _asked(
+def _scores_and_measures(
     scores: Tensor, decision: Decision | None, measures: Measures
 ) -> list[tuple[Tensor, list[Statistic]]]:
     """Scores and their measures; last, if asked for, the calibrated log likelihood ratios and theirs."""
@@ -117,8 +117,12 @@ def _differences(
     decisions: tuple[Decision | None, Decision | None],
     seed: int,
 ) -> list[Compared]:
-    one, other = decisions
-    thresholds = (one.threshold, other.threshold) if one is not None and other is not None else None
+    first_decision, second_decision = decisions
+    thresholds = (
+        (first_decision.threshold, second_decision.threshold)
+        if first_decision is not None and second_decision is not None
+        else None
+    )
     costs, differences = Costs(PRIOR, 1.0, 1.0), {}
     if _enough(first):
         differences = paired_bootstrap(

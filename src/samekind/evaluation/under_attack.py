@@ -119,10 +119,11 @@ def under_attack(
 
     clean = judge(field.x)
     runs = [run(strength.attack(field.region.resized(epsilon))) for epsilon in strength.epsilons]
-    right = torch.stack([left for _, left in runs])
+    right = torch.stack([remaining for _, remaining in runs])
     checked = int((right.double().mean(1) - clean.double().mean() / 2).abs().argmin())
     by_epsilon = [
-        (written_epsilon(size), left) for size, left in zip(strength.epsilons, right.clone(), strict=True)
+        (written_epsilon(size), remaining)
+        for size, remaining in zip(strength.epsilons, right.clone(), strict=True)
     ]
     if len(by_epsilon) == 1:  # a single one is compared with its half
         half = strength.epsilons[0] / 2
@@ -130,8 +131,8 @@ def under_attack(
         right[0] &= by_epsilon[0][1]
     checks = [epsilons_check(by_epsilon, seed=strength.seed)]
     at = field.region.resized(strength.epsilons[checked])
-    for left, check in _checks_at(lambda attack: run(attack)[1], at, right[checked].clone(), field):
-        right[checked] &= left  # what any run broke at this epsilon is broken
+    for still_right, check in _checks_at(lambda attack: run(attack)[1], at, right[checked].clone(), field):
+        right[checked] &= still_right  # what any run broke at this epsilon is broken
         checks.append(check)
     if unlimited and (largest := field.largest_epsilon()) is not None:
         _, last = run(strength.attack(field.region.resized(largest)))
@@ -140,19 +141,19 @@ def under_attack(
 
 
 def _checks_at(
-    left: Callable[[Attack], Tensor], region: Region, right: Tensor, field: Field
+    run: Callable[[Attack], Tensor], region: Region, right: Tensor, field: Field
 ) -> Iterator[tuple[Tensor, Check]]:
     """Other attacks in a region: which items (n,) are right against each, and what that shows."""
     strength = field.strength
     if strength.steps > 1:
         shorter = max(1, strength.steps // SHORTER)
-        fewer = left(strength.attack(region, steps=shorter))
+        fewer = run(strength.attack(region, steps=shorter))
         yield fewer, steps_check([(shorter, fewer), (strength.steps, right)], seed=strength.seed)
-    drawn = left(RandomSearch(region, tries=strength.steps))
-    yield drawn, random_check(right, drawn, seed=strength.seed)
+    random_right = run(RandomSearch(region, tries=strength.steps))
+    yield random_right, random_check(right, random_right, seed=strength.seed)
     if field.surrogate is not None:
         goal, name = field.surrogate
-        transferred = left(Transfer(strength.attack(region), Raised(goal)))
+        transferred = run(Transfer(strength.attack(region), Raised(goal)))
         yield transferred, transfer_check(right, transferred, source=name, seed=strength.seed)
 
 

@@ -35,11 +35,11 @@ def unknown_classes(space: MetricSpace, items: Items, z: Tensor, *, name: str, s
     nearest = search(space, z[queries], z, k=VOTERS, kind=kind, apart=(marks[queries], marks)).indices
     votes = (majority_vote(labels[nearest]) == labels[queries]).double()
     right = _nearest_centroid(space, z, labels, marks)
-    counted = torch.isin(queries, right.isfinite().nonzero().flatten())
+    is_valid = torch.isin(queries, right.isfinite().nonzero().flatten())
     samples = [
-        mean_sample("classification", name, measure, kind, "items", values[counted])
+        mean_sample("classification", name, measure, kind, "items", values[is_valid])
         for measure, values in ((CENTROID_ACCURACY, right[queries]), (MAJORITY_ACCURACY, votes))
-        if counted.any()
+        if is_valid.any()
     ]
     return rows_of(samples, seed=seed, note=apart.note)
 
@@ -56,13 +56,13 @@ def _nearest_centroid(space: MetricSpace, z: Tensor, labels: Tensor, marks: Tens
     # The sum over the items of one class and one mark, taken from the sum of the class.
     pairs, group = torch.unique(torch.stack([labels, marks]), dim=1, return_inverse=True)
     inside = torch.zeros(pairs.shape[1], z.shape[1], device=device).index_add_(0, group.to(device), z)
-    left = sizes[labels] - torch.bincount(group)[group]
+    other_sizes = sizes[labels] - torch.bincount(group)[group]
     sums = means[labels.to(device)] * sizes[labels].to(device)[:, None] - inside[group.to(device)]
-    own = sums / left.clamp(min=1).to(device)[:, None]
+    own = sums / other_sizes.clamp(min=1).to(device)[:, None]
     with asking(space):
         scores = space.score_all(means, z, kind=kind).T.cpu()
         of_own = space.score(own, z, kind=kind).cpu()
     scores[:, ~present.cpu()] = -torch.inf
     scores.scatter_(1, labels[:, None], -torch.inf)
     right = (of_own > scores.max(1).values).double()
-    return right.masked_fill(left < 1, torch.nan)
+    return right.masked_fill(other_sizes < 1, torch.nan)

@@ -90,26 +90,28 @@ def untrained_references(
     as `few_shot_beside_known`, by the cosine with the mean of each class, as it is and centred. At most
     20,000 training items and 5,000 items of a set are used.
     """
-    known = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
-    z = embed_by(encoder, known.inputs)
-    names = [known.classes[label] for label in known.labels.tolist()]
+    references = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
+    z = embed_by(encoder, references.inputs)
+    names = [references.classes[label] for label in references.labels.tolist()]
     rows: list[Row] = []
-    whole: dict[str, tuple[Items, Tensor]] = {}
+    full_sets: dict[str, tuple[Items, Tensor]] = {}
     for name, items in sets.items():
-        asked = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
-        asked_z = embed_by(encoder, asked.inputs)
-        note = "" if len(asked) == len(items) else f"of {len(asked):,} items drawn"
-        truth = [asked.classes[label] for label in asked.labels.tolist()]
+        queries = draw(items, most=MOST_ASKED, seed=seed, balanced=False)
+        asked_z = embed_by(encoder, queries.inputs)
+        note = "" if len(queries) == len(items) else f"of {len(queries):,} items drawn"
+        truth = [queries.classes[label] for label in queries.labels.tolist()]
         if set(truth) <= set(names):
-            rows += [noted(row, note) for row in _accuracies(z, known, asked_z, truth, name=name, seed=seed)]
-        if len(asked) == len(items):
+            rows += [
+                noted(row, note) for row in _accuracies(z, references, asked_z, truth, name=name, seed=seed)
+            ]
+        if len(queries) == len(items):
             rows += _unlabelled(z.mean(0), items, asked_z, name=name, seed=seed)
-            whole[name] = (items, asked_z)
+            full_sets[name] = (items, asked_z)
     for centre, kind in ((torch.zeros_like(z[0]), "nearest mean"), (z.mean(0), "nearest centred mean")):
         beside = _beside_known(
             z - centre,
-            known,
-            {name: (items, vectors - centre) for name, (items, vectors) in whole.items()},
+            references,
+            {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()},
             way=way,
             shot=shot,
             tasks=tasks,
@@ -146,24 +148,24 @@ def _beside_known(
             tasks=tasks,
             seed=seed,
         )
-    both = catalogue.few_shot_beside_known(way, shot, "harmonic mean").family
-    return [row for row in rows if row.entry.family == both]
+    family = catalogue.few_shot_beside_known(way, shot, "harmonic mean").family
+    return [row for row in rows if row.entry.family == family]
 
 
 def _accuracies(
-    z: Tensor, known: Items, asked: Tensor, truth: list[str], *, name: str, seed: int
+    z: Tensor, references: Items, query_z: Tensor, truth: list[str], *, name: str, seed: int
 ) -> list[Row]:
     """How often each way names the class of the items."""
-    labels, units, queries = known.labels.cpu(), unit_vectors(z), unit_vectors(asked)
-    means, present = class_means(units, labels, len(known.classes))
+    labels, units, queries = references.labels.cpu(), unit_vectors(z), unit_vectors(query_z)
+    means, present = class_means(units, labels, len(references.classes))
     nearest_mean = (queries @ unit_vectors(means).T).masked_fill(~present, -torch.inf).argmax(1)
     nearest = torch.cat([(part @ units.T).argmax(1) for part in torch.split(queries, 512)])
     answers = {
         "nearest neighbour": labels[nearest],
         "nearest mean": nearest_mean,
-        "logistic regression": _regression(z, labels, asked, seed=seed),
+        "logistic regression": _regression(z, labels, query_z, seed=seed),
     }
-    place = {class_name: number for number, class_name in enumerate(known.classes)}
+    place = {class_name: number for number, class_name in enumerate(references.classes)}
     expected = torch.tensor([place[class_name] for class_name in truth])
     samples = [
         mean_sample(
@@ -174,7 +176,7 @@ def _accuracies(
     return rows_of(samples, seed=seed)
 
 
-def _regression(z: Tensor, labels: Tensor, asked: Tensor, *, seed: int) -> Tensor:
+def _regression(z: Tensor, labels: Tensor, queries: Tensor, *, seed: int) -> Tensor:
     """The classes by a logistic regression on features in standard deviations."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import StratifiedKFold, cross_val_score
@@ -197,9 +199,9 @@ def _regression(z: Tensor, labels: Tensor, asked: Tensor, *, seed: int) -> Tenso
         }
         best = max(scores, key=scores.__getitem__)
     if len(torch.unique(labels)) < 2:
-        return labels[:1].expand(len(asked))
-    fitted = model(best).fit(z.numpy(), labels.numpy())  # type: ignore[attr-defined]
-    return torch.from_numpy(fitted.predict(asked.numpy()))
+        return labels[:1].expand(len(queries))
+    classifier = model(best).fit(z.numpy(), labels.numpy())  # type: ignore[attr-defined]
+    return torch.from_numpy(classifier.predict(queries.numpy()))
 
 
 def _unlabelled(mean: Tensor, items: Items, z: Tensor, *, name: str, seed: int) -> list[Row]:

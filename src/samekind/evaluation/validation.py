@@ -113,9 +113,10 @@ def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> d
     available = len(z) - int(relevant_counts(marks[queries], gallery=marks).max())
     relevant = relevant_counts(labels, gallery=labels, apart=(marks, marks))[queries]
     k = min(max(*RANKS, VOTERS, int(relevant.max())), available)
-    both, truth = (marks[queries], marks), labels[queries]
+    neighbour_marks, truth = (marks[queries], marks), labels[queries]
     neighbours = {
-        kind: labels[search(space, z[queries], z, k=k, kind=kind, apart=both).indices] for kind in space.kinds
+        kind: labels[search(space, z[queries], z, k=k, kind=kind, apart=neighbour_marks).indices]
+        for kind in space.kinds
     }
     ranks = [rank for rank in RANKS if rank <= available]
     own = neighbours["similarity"]
@@ -135,8 +136,8 @@ def _retrieval(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> d
 
 def _by_kind(measure: Measure, values: dict[Kind, float]) -> dict[str, float]:
     """A measure of which more is better, by each kind of score, and by the best of them."""
-    named = {measure.variant(kind).key: value for kind, value in values.items()}
-    return {**named, measure.variant("best").key: max(values.values())}
+    by_kind = {measure.variant(kind).key: value for kind, value in values.items()}
+    return {**by_kind, measure.variant("best").key: max(values.values())}
 
 
 def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict[str, float]:
@@ -153,8 +154,8 @@ FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, flo
 
 def _check_families(families: Sequence[str]) -> None:
     if isinstance(families, str) or not families:
-        known = ", ".join(f'"{name}"' for name in FAMILIES)
-        raise SettingError(f"expected a list of {known} to validate by, got {families!r}")
+        family_names = ", ".join(f'"{name}"' for name in FAMILIES)
+        raise SettingError(f"expected a list of {family_names} to validate by, got {families!r}")
     for name in families:
         if name not in FAMILIES:
             raise SettingError(f'there is no validation by "{name}"; {nearest(name, FAMILIES)}')

@@ -1,11 +1,11 @@
 """Measures: scores, neighbours or labels, and the truth, to plain numbers.
 
-A measure is a pure function of tensors and usable alone. Items come as (n,) tensors and their order
-does not matter; settings are keyword-only, save the threshold a decision is made at. What comes back
-is a number, a named tuple or dict of numbers, or a tensor for a whole curve or table. Inputs
-are left as they are, gradients are not followed, and computation is in float64 or whole numbers.
-Input that cannot be measured (empty, of different lengths, NaN) is a ``ValueError`` that says what
-was expected and what came.
+A measure is a pure function of tensors and usable alone. Items come as (n,) tensors, in any order. Settings
+are keyword-only, except the threshold of a decision. A measure returns a number, a named tuple or dict of
+numbers, or a tensor for a whole curve or table. It computes in float64 or whole numbers, without gradients.
+
+Input that cannot be measured (empty, of different lengths, NaN) raises a ``ValueError``, which says what was
+expected and what came.
 """
 
 from samekind.measures.bootstrap import Difference, bootstrap_mean, paired_bootstrap_mean

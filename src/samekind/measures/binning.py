@@ -23,7 +23,7 @@ BROKEN = 2 ** (23 - CELL_BITS)
 
 
 def lowest_of(bin: int, cell: int = 0) -> float:
-    """The number in a cell; without one the lowest of the bin."""
+    """The number in a cell, or the lowest number of the bin if no cell is given."""
     order = (bin - BINS // 2) * CELLS + cell
     bits = order if order >= 0 else order ^ 0x7FFFFFFF
     number: float = struct.unpack("<f", struct.pack("<i", bits))[0]
@@ -52,7 +52,7 @@ def count_bins(
 
 
 def expect_finite(counts: Tensor) -> Tensor:
-    """The counts by bin, (bins, 2); ValueError if some are of NaN or infinity."""
+    """The counts by bin, (bins, 2). Scores that are NaN or infinite raise a ValueError."""
     broken = int(counts[:BROKEN].sum() + counts[-BROKEN:].sum())
     if broken:
         of = int(counts.sum())
@@ -68,11 +68,11 @@ class StoredScores:
         self.impostors = np.empty(impostors, dtype=np.int32)
         self.filled = [0, 0]
 
-    def add(self, order: Tensor, same: Tensor, chosen: Tensor) -> None:
-        """Store the chosen trials; those beyond the size are only counted."""
+    def add(self, order: Tensor, same: Tensor, selection: Tensor) -> None:
+        """Store the selected trials. Trials that no longer fit are only counted."""
         for column, store in enumerate((self.impostors, self.targets)):
             # numpy selects without an index of eight bytes a trial.
-            scores = order.numpy()[(chosen & same if column else chosen & ~same).numpy()]
+            scores = order.numpy()[(selection & same if column else selection & ~same).numpy()]
             room = store[self.filled[column] :][: len(scores)]
             room[:] = scores[: len(room)]
             self.filled[column] += len(scores)
@@ -83,7 +83,7 @@ class StoredScores:
             expected = len(self.impostors) + len(self.targets)
             raise ValueError(
                 f"expected the same trials on every walk, got {expected} in some bins on the first and "
-                f"{sum(self.filled)} on a later one; is something random or used up?"
+                f"{sum(self.filled)} on a later one; is something random or an iterator used twice?"
             )
         return SortedTrials(
             *(sort_values(torch.from_numpy(values)) for values in (self.targets, self.impostors))
@@ -101,14 +101,14 @@ def count_cells(
 ) -> Tensor:
     """Trials of two classes and of one in each cell of the counted bins: (bins, 2, cells).
 
-    The trials of the ``stored`` bins go to the store; only on a CPU, as another device would have to be
-    waited for after every block.
+    The trials of the ``stored`` bins go to the store. This is for a CPU only: with another device, every
+    block would have to wait for it.
     """
     slots = torch.zeros(BINS, dtype=torch.int32, device=device)
     numbers = torch.arange(1, len(counted) + 1, dtype=torch.int32, device=device)
     slots[torch.tensor(counted, dtype=torch.int64, device=device)] = numbers
     slots[torch.tensor(stored, dtype=torch.int64, device=device)] = -1
-    # All other trials are counted in the first slot: to leave them out, the device would have to be asked.
+    # All other trials are counted in the first slot: leaving them out would have to wait for the device.
     counts = torch.zeros((len(counted) + 1) * CELLS * 2, dtype=dtype, device=device)
     for scores, same in blocks:
         scores, same = _checked(scores, same)
@@ -117,15 +117,15 @@ def count_cells(
         if stored:
             store.add(order, same, slot < 0)
         if counted:
-            # The kept ones, too, are counted with all others.
+            # Stored trials are counted in the first slot, too.
             places = slot.clamp_(min=0).mul_(2).add_(same).mul_(CELLS)
             _add(counts, places.add_(order.bitwise_and_(CELLS - 1)))
     return counts.view(-1, 2, CELLS)[1:]
 
 
 def _order(scores: Tensor) -> Tensor:
-    """Whole numbers, int32, in the order of the scores; equal where those are."""
-    # Adding 0 makes -0 the 0 it is equal to.
+    """Whole numbers, int32, in the order of the scores. Equal scores have equal numbers."""
+    # Adding 0 turns -0 into 0.
     bits = (scores + 0.0).view(torch.int32)
     # The bits of negative numbers count the wrong way; their sign bit stays.
     return bits.bitwise_xor_((bits >> 31).bitwise_and_(0x7FFFFFFF))

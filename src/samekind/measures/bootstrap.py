@@ -5,14 +5,13 @@ much another test might differ: the spread of the replicates gives the 95 % inte
 value. ``seed`` fixes the draws.
 
 Whole units are drawn, because items of one class err together. The interval of a share is at least as wide as
-that of as many independent trials. Without a single error the replicates have no spread: then the interval is
-that of the rule of three, and at least as wide as that of one error.
+for the same number of independent trials. Without a single error the replicates have no spread. The rule of
+three then gives the interval, which is at least as wide as for one error.
 
-The interval is Student's t times that spread, with one degree of freedom less than there are units, for
-shares on the scale of log odds, for Cllr on that of logarithms. In simulated tests
-(``benchmarks/intervals.py``) it held the truth of rates and areas in 93 to 98 of 100 tests of 30 or 100
-classes, and in 97 to 100 of those with 5 or 10: for few classes it is too wide. That of Cllr held it in 93 to
-98, that of minDCF in 94 to 100.
+The interval is Student's t times that spread, with one degree of freedom less than there are units. Shares
+are on the scale of log odds, Cllr on that of logarithms. In simulated tests (``benchmarks/intervals.py``) the
+interval contained the true rate or area in 93 to 98 of 100 tests with 30 or 100 classes. With 5 or 10 classes
+it did in 97 to 100: for few classes it is too wide. For Cllr it was 93 to 98, for minDCF 94 to 100.
 
 Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 1979.
 """
@@ -36,7 +35,7 @@ MOST_DRAWS = 8_000_000
 
 
 class Difference(NamedTuple):
-    """By how much the first of two systems is above the second, and the two-sided p-value of none."""
+    """How far the first of two systems is above the second, and the two-sided p-value of no difference."""
 
     interval: Interval
     p_value: float
@@ -45,11 +44,11 @@ class Difference(NamedTuple):
 def bootstrap_mean(
     values: Tensor | Sequence[float], *, units: Tensor | None = None, replicates: int = 1000, seed: int = 0
 ) -> Interval:
-    """The mean of (n,) values and its interval; ``units`` (n,), where given, says which belong together.
+    """The mean of (n,) values and its interval. ``units`` (n,) says which values belong together.
 
-    Without units every value is its own. The interval of values that are all 0 or 1 is at least as wide as
-    that of n independent trials, and if all are equal and share units, as that of a single exception. A
-    single unit is a ValueError.
+    Without units every value is its own unit. If all values are 0 or 1, the interval is at least as wide as
+    for n independent trials. If they are also all equal and share units, it is at least as wide as for a
+    single exception. A single unit raises a ValueError.
 
     >>> [round(each, 1) for each in bootstrap_mean([0.0, 1.0] * 50)]
     [0.5, 0.4, 0.6]
@@ -64,9 +63,9 @@ def bootstrap_mean(
     interval = hull(interval, proportion_interval(int(checked.sum()), len(checked)))
     if interval.mean in (0, 1) and len(sums) < len(checked):
         # Values of one unit err together: at least as wide as with one exception.
-        one = torch.zeros_like(sums)
-        one[sizes.argmin()] = 1
-        means = _means(one, sizes, replicates, seed)
+        exception = torch.zeros_like(sums)
+        exception[sizes.argmin()] = 1
+        means = _means(exception, sizes, replicates, seed)
         unseen = interval_around(1 / len(checked), means, len(sums), is_share=True).high
         return hull(interval, Interval(interval.mean, interval.mean - unseen, interval.mean + unseen))
     return interval
@@ -80,25 +79,26 @@ def paired_bootstrap_mean(
     replicates: int = 1000,
     seed: int = 0,
 ) -> Difference:
-    """The mean of ``values`` minus that of ``others``, entry by entry of the same query, item or task.
+    """The mean of ``values`` minus the mean of ``others``; entry i of both is of the same query, item or
+    task.
 
-    Equal entries give a difference of 0 without width, and a p-value of 1. If one is always right and the
-    other always wrong (1 and 0), the interval is that of as many independent trials as there are units; other
-    constant differences have no width.
+    Equal entries give a difference of 0 without width, and a p-value of 1. If one system is always right and
+    the other always wrong (1 and 0), the interval is that of as many independent trials as there are units.
+    Other constant differences have no width.
 
     >>> paired_bootstrap_mean([3.0, 5.0, 10.0], [2.0, 4.0, 9.0])
     Difference(interval=Interval(mean=1.0, low=1.0, high=1.0), p_value=0.25)
     >>> round(paired_bootstrap_mean([1.0] * 6, [0.0] * 6).interval.low, 3)
     0.081
     """
-    one, other = checked_values(values, "values").cpu(), checked_values(others, "others").cpu()
-    if len(one) != len(other):
-        raise ValueError(f"expected pairs, as many values as others, got {len(one)} and {len(other)}")
-    sums, sizes = _by_unit(one - other, units)
-    value, means = float((one - other).mean()), _means(sums, sizes, replicates, seed)
+    first, second = checked_values(values, "values").cpu(), checked_values(others, "others").cpu()
+    if len(first) != len(second):
+        raise ValueError(f"expected pairs, as many values as others, got {len(first)} and {len(second)}")
+    sums, sizes = _by_unit(first - second, units)
+    value, means = float((first - second).mean()), _means(sums, sizes, replicates, seed)
     difference = difference_around(value, means, len(sums))
-    if [*torch.unique(one).tolist(), *torch.unique(other).tolist()] in ([0, 1], [1, 0]):
-        # The share of units that speak for the one, p, less the share that speak for the other, 1 - p.
+    if [*torch.unique(first).tolist(), *torch.unique(second).tolist()] in ([0, 1], [1, 0]):
+        # The share of units in favour of the first, p, minus the share in favour of the second, 1 - p.
         least = 2 * proportion_interval(len(sums), len(sums)).low - 1
         return difference._replace(interval=Interval(value, *sorted((value, value * least))))
     return difference
@@ -107,8 +107,8 @@ def paired_bootstrap_mean(
 def interval_around(value: float, replicates: Numbers, units: int, *, is_share: bool = False) -> Interval:
     """The value and Student's t times the spread of the replicates on either side.
 
-    A share is taken on the scale of log odds, so that no end is beyond 0 or 1. Replicates are clipped at odds
-    ten times better or worse than the value's, which bounds the weight of those without an error.
+    Shares are on the scale of log odds, so that no end is beyond 0 or 1. Replicates are clipped at odds
+    ten times better or worse than those of the value. This limits the weight of replicates without an error.
     """
     if not is_share:
         reach = _reach(replicates, units)
@@ -122,7 +122,7 @@ def interval_around(value: float, replicates: Numbers, units: int, *, is_share: 
 
 
 def cost_interval_around(value: float, replicates: Numbers, units: int) -> Interval:
-    """That of a cost without an upper limit, such as Cllr: on the scale of logarithms, so never below 0.
+    """The interval of a cost without an upper limit, such as Cllr: on a logarithmic scale, so never below 0.
 
     Replicates are clipped at ten times more or less than the value.
     """
@@ -134,11 +134,11 @@ def cost_interval_around(value: float, replicates: Numbers, units: int) -> Inter
 
 
 def lowest_interval_around(value: float, replicates: Numbers, units: int) -> Interval:
-    """That of a share which is the lowest of many, such as minDCF.
+    """The interval of a share that is the lowest of many, such as minDCF.
 
-    The lowest of a sample is too low, as it was chosen by the sample. Replicates choose again and are lower
-    by about as much: the upper end is raised by it, on the scale of log odds and on that of plain numbers;
-    the higher of the two counts, as log odds hardly reach upwards near 1.
+    The lowest value of a sample is too low, because the sample chose it. Replicates choose again and are
+    lower by about as much. The upper end is raised by this amount, on the scale of log odds and on that of
+    plain numbers. The higher result counts, because log odds hardly rise near 1.
     """
     reach = _reach(replicates, units)
     high = min(value + reach + max(0.0, value - float(replicates.mean())), 1.0)
@@ -153,7 +153,8 @@ def lowest_interval_around(value: float, replicates: Numbers, units: int) -> Int
 def difference_around(value: float, replicates: Numbers, units: int) -> Difference:
     """The interval of a difference, and its p-value by Student's t.
 
-    Units that all differ by the same have no spread: their p-value is that of the sign test, 2 / 2^units.
+    If all units differ by the same amount, there is no spread: the p-value is that of the sign test, 2 /
+    2^units.
     """
     from scipy.special import stdtr
 
@@ -178,7 +179,7 @@ def _error(replicates: Numbers, units: int) -> float:
 
 
 def _steps(value: float, replicates: Numbers) -> tuple[float, Numbers]:
-    """The log odds of the value, and those of the replicates less it, clipped."""
+    """The log odds of the value, and the clipped differences of the replicates' log odds from it."""
     centre = float(_log_odds(np.asarray(value)))
     return centre, (_log_odds(replicates) - centre).clip(-LARGEST_STEP, LARGEST_STEP)
 
@@ -202,7 +203,7 @@ def _by_unit(values: Tensor, units: Tensor | None) -> tuple[Tensor, Tensor]:
         sums = torch.zeros(len(names), dtype=torch.float64).index_add_(0, place, values)
         sizes = torch.zeros_like(sums).index_add_(0, place, torch.ones_like(values))
     if len(sums) < 2:
-        raise ValueError("expected at least two units to tell a spread from, got one")
+        raise ValueError("expected at least two units to estimate a spread, got one")
     return sums, sizes
 
 
@@ -213,7 +214,7 @@ def _means(sums: Tensor, sizes: Tensor, replicates: int, seed: int) -> Numbers:
     step = max(1, MOST_DRAWS // len(sums))
     means = []
     for top in range(0, replicates, step):
-        drawn = torch.randint(len(sums), (min(step, replicates - top), len(sums)), generator=generator)
-        means.append(sums[drawn].sum(1) / sizes[drawn].sum(1))
+        draws = torch.randint(len(sums), (min(step, replicates - top), len(sums)), generator=generator)
+        means.append(sums[draws].sum(1) / sizes[draws].sum(1))
     replicated: Numbers = torch.cat(means).numpy()
     return replicated

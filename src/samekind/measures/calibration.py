@@ -23,9 +23,9 @@ from samekind.measures.sorted_trials import Levels, checked, sort_trials
 def logistic_calibration(scores: Tensor, same: Tensor, *, prior: float = 0.5) -> tuple[float, float]:
     """Slope and offset of the line from score to log likelihood ratio: ratio = slope x score + offset.
 
-    ``prior`` is the share of "same" that the line is best for: it weights the two kinds of trial, whatever
-    their numbers. At even odds sigmoid(slope x score + offset) is the probability. Separated trials give a
-    steep, finite line, uninformative scores the ratio 0, and reversed scores a falling line.
+    ``prior`` is the share of "same" trials that the line is best for. It weights the two kinds of trial,
+    however many of each there are. At even odds sigmoid(slope x score + offset) is the probability. Separated
+    trials give a steep, finite line. Uninformative scores give the ratio 0, reversed scores a falling line.
 
     >>> scores, same = torch.tensor([3, 2, 2, 1]), torch.tensor([True, True, False, False])
     >>> slope, offset = logistic_calibration(scores, same)
@@ -50,10 +50,10 @@ class IsotonicCalibration(NamedTuple):
         """The natural log likelihood ratio of each score, in float64, for any shape."""
         knots, ratios = (torch.tensor(values, dtype=torch.double, device=scores.device) for values in self)
         inside = scores.detach().double().clamp(knots[0], knots[-1])
-        right = torch.searchsorted(knots, inside.contiguous()).clamp(min=1).clamp(max=len(knots) - 1)
-        left = (right - 1).clamp(min=0)
-        reach = (knots[right] - knots[left]).where(right > left, 1.0)
-        return torch.lerp(ratios[left], ratios[right], (inside - knots[left]) / reach)
+        upper = torch.searchsorted(knots, inside.contiguous()).clamp(min=1).clamp(max=len(knots) - 1)
+        lower = (upper - 1).clamp(min=0)
+        reach = (knots[upper] - knots[lower]).where(upper > lower, 1.0)
+        return torch.lerp(ratios[lower], ratios[upper], (inside - knots[lower]) / reach)
 
     def probability(self, scores: Tensor, *, prior: float = 0.5) -> Tensor:
         """The probability of "same" where its share beforehand is ``prior``."""
@@ -63,11 +63,10 @@ class IsotonicCalibration(NamedTuple):
 
 
 def isotonic_calibration(scores: Tensor, same: Tensor) -> IsotonicCalibration:
-    """The rising curve that fits the trials best, whatever its form; it needs more trials than a line does.
+    """The rising curve, of any form, that fits the trials best. It needs more trials than a line does.
 
-    One artificial trial of each kind is added below all scores and one above: without them the ratio of the
-    highest and the lowest scores would often be infinite. No prior is needed: the best curve is the same for
-    all.
+    One artificial trial of each kind is added below all scores and one above. Without them the ratio of the
+    highest and the lowest scores would often be infinite. The best curve is the same for every prior.
 
     >>> curve = isotonic_calibration(torch.tensor([4, 3, 2, 1]), torch.tensor([True, False, True, False]))
     >>> curve.knots
@@ -78,12 +77,12 @@ def isotonic_calibration(scores: Tensor, same: Tensor) -> IsotonicCalibration:
     levels = sort_trials(scores, same).levels()
     # The artificial trials are at minus and plus infinity.
     end = levels.scores.new_full((1,), math.inf)
-    one = torch.ones_like(levels.targets[:1])
+    artificial = torch.ones_like(levels.targets[:1])
     pooled = pool_adjacent_violators(
         Levels(
             torch.cat([-end, levels.scores, end]),
-            torch.cat([one, levels.targets, one]),
-            torch.cat([one, levels.impostors, one]),
+            torch.cat([artificial, levels.targets, artificial]),
+            torch.cat([artificial, levels.impostors, artificial]),
         )
     )
     targets, impostors = pooled.targets.double(), pooled.impostors.double()

@@ -14,9 +14,9 @@ from samekind.measures.classification import check_class_scores, check_probabili
 
 
 def expected_calibration_error(probabilities: Tensor, truth: Tensor, *, bins: int = 15) -> float:
-    """The mean difference between confidence and accuracy, bins counting by their items: 0 is honest.
+    """The mean difference between confidence and accuracy. Bins weigh as many as their items; 0 is best.
 
-    A classifier that is always certain and never right has 1.
+    A classifier that is always certain and never right has an error of 1.
 
     >>> probabilities = torch.tensor([[0.75, 0.25], [0.75, 0.25], [0.75, 0.25], [0.75, 0.25]])
     >>> expected_calibration_error(probabilities, torch.tensor([0, 0, 0, 1]))
@@ -29,7 +29,7 @@ def expected_calibration_error(probabilities: Tensor, truth: Tensor, *, bins: in
 def maximum_calibration_error(probabilities: Tensor, truth: Tensor, *, bins: int = 15) -> float:
     """The largest difference between confidence and accuracy of any bin that has items.
 
-    A bin of a few items can decide it: look at how many there are.
+    A bin with few items can decide the result, so look at their number.
 
     >>> probabilities = torch.tensor([[0.75, 0.25], [0.0, 1.0]])
     >>> maximum_calibration_error(probabilities, torch.tensor([0, 1]))
@@ -40,7 +40,7 @@ def maximum_calibration_error(probabilities: Tensor, truth: Tensor, *, bins: int
 
 
 def _gaps(probabilities: Tensor, truth: Tensor, bins: int) -> tuple[Tensor, Tensor]:
-    """|accuracy - confidence| of each bin, 0 for an empty one, and its items: twice float64 (bins,)."""
+    """|accuracy - confidence| of each bin (0 if empty) and its number of items: both float64 (bins,)."""
     truth = check_class_scores(probabilities, truth, name="probabilities")
     check_probabilities(probabilities)
     if bins < 1:

@@ -230,14 +230,14 @@ _BESIDE_KNOWN = {
 
 def few_shot_beside_known(way: int, shot: int, items: Literal["known", "new", "harmonic mean"]) -> Measure:
     """Accuracy with new classes beside the known ones, of items of either, or their harmonic mean."""
-    meaning, whole = _BESIDE_KNOWN[items]
+    meaning, sentence_pattern = _BESIDE_KNOWN[items]
     whose = "known items" if items == "known" else f"items of {way} new classes"
-    sentence = Sentence(f"{{value}} of {whose} ({shot}-shot)", whole)
+    sentence = Sentence(f"{{value}} of {whose} ({shot}-shot)", sentence_pattern)
     return Measure(
         f"{way}-way {shot}-shot {items}",
         meaning,
         family=f"N-way K-shot {items}",
-        sentences={"few-shot beside known": sentence} if whole else {},
+        sentences={"few-shot beside known": sentence} if sentence_pattern else {},
     )
 
 
@@ -326,7 +326,7 @@ _FAMILIES: dict[str, Callable[..., Measure]] = {
     r"HP@(\d+)": lambda k: hierarchical_precision(int(k)),
     r"HS@(\d+)": lambda k: hierarchical_similarity(int(k)),
     r"AHS@(\d+)": lambda k: average_similarity(int(k)),
-    r"mean correlation of (.+)": lambda what: correlation_of(what),
+    r"mean correlation of (.+)": lambda subject: correlation_of(subject),
     r"right at (.+)%": lambda level: right_at(float(level) / 100),
     r"class named at (.+)%": lambda level: class_named_at(float(level) / 100),
     r"DIR at (.+)% FAR": lambda rate: identification_rate(float(rate) / 100),
@@ -343,8 +343,8 @@ _BY_SCORE = rf"(\S+) ({'|'.join((*get_args(Kind), 'best'))})"
 
 
 def measure_named(name: str) -> Measure:
-    """The measure of a row, also of a stored one that has only the name. A name that is not in the catalogue
-    is a share of which more is better.
+    """The measure with this name, for rows of a stored evaluation. An unknown name is taken for a share of
+    which more is better.
 
     >>> measure_named("NMI").is_share, measure_named("5-way 1-shot").family
     (False, 'N-way K-shot')
@@ -360,8 +360,8 @@ def measure_named(name: str) -> Measure:
 
 
 def of_epoch(key: str) -> Measure | None:
-    """The measure that run files and records call ``key``, if it is one that every run can measure after an
-    epoch; None for a measure of the user's own.
+    """The measure that run files and records call ``key``, if every run can measure it after an epoch. None
+    for a measure defined by the user.
 
     >>> of_epoch("recall@4 cosine"), of_epoch("nmi").better, of_epoch("recall loss")
     ('Recall@4 cosine', 'higher', None)
@@ -381,7 +381,7 @@ def of_epoch(key: str) -> Measure | None:
 
 
 def write_epoch(key: str, value: float) -> str:
-    """A value of an epoch with the name of its measure; one of the user's own has four decimals.
+    """A value of an epoch with the name of its measure. Measures defined by the user have four decimals.
 
     >>> write_epoch("nmi", 0.7935), write_epoch("eer cosine", 0.125), write_epoch("mine", 3.0)
     ('NMI 0.793', 'EER cosine 12.50%', 'mine 3.0000')

@@ -2,7 +2,7 @@
 
 The answer to an item is the one that a classifier gives most often to the item with normal noise of standard
 deviation sigma. If its probability is at least p, the answer is the same at every distance (l2) below
-sigma x Φ⁻¹(p). What is known of p is a count among draws, so that the certificate errs with a small
+sigma x Φ⁻¹(p). Only a count among random draws is known of p, so the certificate is wrong with a small
 probability: 1 - confidence.
 
 Cohen, Rosenfeld and Kolter, "Certified Adversarial Robustness via Randomized Smoothing", ICML 2019.
@@ -33,8 +33,8 @@ def lowest_share(counts: Tensor, draws: int, *, confidence: float = CONFIDENCE) 
 
 
 def certified_radii(counts: Tensor, draws: int, *, sigma: float, confidence: float = CONFIDENCE) -> Tensor:
-    """The certified radius of each item (n,) from how many of the draws had its answer (n,); 0 where less
-    than half of them is sure, which certifies nothing.
+    """The certified radius of each item (n,), from how many of the draws gave its answer (n,). The radius is
+    0, which certifies nothing, where the probability may be less than a half.
 
     >>> certified_radii(torch.tensor([40, 100]), 100, sigma=1.0, confidence=0.95).tolist()
     [0.0, 1.8879988918577366]

@@ -1,7 +1,7 @@
 """Classification: how often the predicted class is the true one, over all items and class by class.
 
-``predicted`` and ``truth`` are (n,) whole numbers, the class of each item. Where a number of ``classes`` is
-asked for, the known classes are 0 to classes - 1, and a prediction outside of them says "none of these".
+``predicted`` and ``truth`` are (n,) whole numbers, the class of each item. If a function takes the number of
+``classes``, the known classes are 0 to classes - 1, and any other prediction means "none of these".
 ``class_scores`` and ``probabilities`` are (n, classes).
 """
 
@@ -35,7 +35,7 @@ def top_k_accuracy(class_scores: Tensor, truth: Tensor, *, ks: Sequence[int] = (
     truth = check_class_scores(class_scores, truth, name="class_scores")
     for k in ks:
         if not 1 <= k <= class_scores.shape[1]:
-            raise ValueError(f"expected k from 1 to {class_scores.shape[1]}, the classes there are, got {k}")
+            raise ValueError(f"expected k from 1 to {class_scores.shape[1]}, the number of classes, got {k}")
     own = class_scores.gather(1, truth[:, None])
     lower = torch.arange(class_scores.shape[1], device=truth.device) < truth[:, None]
     ahead = ((class_scores > own) | ((class_scores == own) & lower)).sum(1)
@@ -43,7 +43,8 @@ def top_k_accuracy(class_scores: Tensor, truth: Tensor, *, ks: Sequence[int] = (
 
 
 def recall_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
-    """The share of each class's items that were given it: float64 (classes,); 0 for a class without items.
+    """The share of each class's items that were predicted as it: float64 (classes,); 0 for a class without
+    items.
 
     >>> recall_by_class(torch.tensor([0, 1, 1]), torch.tensor([0, 0, 1]), classes=3).tolist()
     [0.5, 1.0, 0.0]
@@ -53,9 +54,9 @@ def recall_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor
 
 
 def f1_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
-    """Precision and recall of each class in one number, 2 right / (predicted + true): float64 (classes,).
+    """The F1 of each class, 2 right / (predicted + true), from precision and recall: float64 (classes,).
 
-    0 for a class that is neither predicted nor true of any item.
+    0 for a class that no item has and that is never predicted.
 
     >>> f1_by_class(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 0, 1]), classes=2).tolist()
     [0.8, 0.6666666666666666]
@@ -65,7 +66,7 @@ def f1_by_class(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
 
 
 def macro_f1(predicted: Tensor, truth: Tensor) -> float:
-    """The mean F1 of the classes that are predicted or true of some item; each counts the same.
+    """The mean F1 of the classes that some item has or is predicted as. Every class counts the same.
 
     >>> macro_f1(torch.tensor([0, 0, 1, 1]), torch.tensor([0, 0, 1, 1]))
     1.0
@@ -77,7 +78,8 @@ def macro_f1(predicted: Tensor, truth: Tensor) -> float:
 
 
 def macro_recall(predicted: Tensor, truth: Tensor) -> float:
-    """The mean recall of the classes that have items, also called balanced accuracy; each counts the same.
+    """The mean recall of the classes that have items, also called balanced accuracy. Every class counts the
+    same.
 
     >>> macro_recall(torch.tensor([0, 0, 0, 1]), torch.tensor([0, 0, 1, 1]))
     0.75
@@ -87,12 +89,12 @@ def macro_recall(predicted: Tensor, truth: Tensor) -> float:
 
 
 def recall_with_confounders(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
-    """The recall of each class among look-alikes: float64 (classes,); 0 for a class without any.
+    """The recall of each class among look-alikes: float64 (classes,); 0 for a class without items.
 
-    Items of classes outside of 0 to classes - 1 are confounders: no known class is right for them, and one
-    that is given a class counts as an item the class has missed. The value is right / (items of the class +
-    confounders taken for it): the plain recall without confounders, half of it if every item has a
-    look-alike.
+    Items of classes outside of 0 to classes - 1 are confounders: no known class is right for them. A
+    confounder that is predicted as a class counts as a missed item of that class. The value is right / (items
+    of the class + confounders predicted as it). Without confounders it is the plain recall; with one for
+    every item, half.
 
     >>> predicted, truth = torch.tensor([0, 0, 1, -1, 0]), torch.tensor([0, 0, 1, 7, 7])
     >>> recall_with_confounders(predicted, truth, classes=2).tolist()
@@ -115,10 +117,10 @@ def confusion(predicted: Tensor, truth: Tensor, *, classes: int) -> Tensor:
             [0, 1, 1]])
     """
     check_labels(predicted, truth, name="predicted")
-    for labels, called in ((predicted, "predicted"), (truth, "truth")):
+    for labels, role in ((predicted, "predicted"), (truth, "truth")):
         low, high = int(labels.min()), int(labels.max())
         if low < 0 or high >= classes:
-            raise ValueError(f"expected {called} from 0 to {classes - 1}, got {low} to {high}")
+            raise ValueError(f"expected {role} from 0 to {classes - 1}, got {low} to {high}")
     cells = truth.long() * classes + predicted.long()
     return cells.bincount(minlength=classes * classes).reshape(classes, classes)
 
@@ -136,12 +138,12 @@ def adjust_prior(probabilities: Tensor, *, before: Tensor, after: Tensor) -> Ten
     [[0.75, 0.25]]
     """
     check_probabilities(probabilities)
-    for frequencies, called in ((before, "before"), (after, "after")):
+    for frequencies, role in ((before, "before"), (after, "after")):
         if (
             frequencies.shape != probabilities.shape[1:]
             or not (frequencies.isfinite() & (frequencies >= 0)).all()
         ):
-            expected = f"frequencies ({probabilities.shape[1]},) of 0 or more in {called}"
+            expected = f"frequencies ({probabilities.shape[1]},) of 0 or more in {role}"
             raise ValueError(f"expected {expected}, got {frequencies.tolist()}")
     if (before == 0).any():
         class_ = int((before == 0).nonzero()[0])
@@ -155,7 +157,9 @@ def adjust_prior(probabilities: Tensor, *, before: Tensor, after: Tensor) -> Ten
 
 
 def check_class_scores(scores: Tensor, truth: Tensor, *, name: str) -> Tensor:
-    """The truth as int64; ValueError unless scores are (n, classes) without NaN, and the truth (n,) fits."""
+    """The truth as int64. Raises ValueError unless scores are (n, classes) without NaN and the truth (n,)
+    fits.
+    """
     if scores.ndim != 2 or truth.shape != scores.shape[:1] or 0 in scores.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(truth.shape)}"
         raise ValueError(f"expected {name} (n, classes) and truth (n,), at least one item, got {shapes}")
@@ -168,7 +172,7 @@ def check_class_scores(scores: Tensor, truth: Tensor, *, name: str) -> Tensor:
 
 
 def check_probabilities(probabilities: Tensor) -> None:
-    """ValueError unless they are (n, classes), none negative, each row summing to 1 up to rounding."""
+    """Raise ValueError unless they are (n, classes), not negative, and every row sums to 1 up to rounding."""
     if probabilities.ndim != 2 or 0 in probabilities.shape:
         shape = tuple(probabilities.shape)
         raise ValueError(f"expected probabilities (n, classes), at least one item, got {shape}")
@@ -182,7 +186,7 @@ def check_probabilities(probabilities: Tensor) -> None:
 
 
 def _class_counts(predicted: Tensor, truth: Tensor, classes: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Items given their own class, given the class, and of the class: three times int64 (classes,)."""
+    """Items rightly predicted as the class, predicted as it, and of it: three times int64 (classes,)."""
     check_labels(predicted, truth, name="predicted")
     if classes < 1:
         raise ValueError(f"expected at least one class, got {classes}")
@@ -194,5 +198,5 @@ def _count(labels: Tensor, classes: int) -> Tensor:
     return labels[(labels >= 0) & (labels < classes)].bincount(minlength=classes)
 
 
-def _ratio(part: Tensor, whole: Tensor) -> Tensor:
-    return part.double() / whole.clamp(min=1).double()
+def _ratio(part: Tensor, total: Tensor) -> Tensor:
+    return part.double() / total.clamp(min=1).double()

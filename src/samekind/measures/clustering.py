@@ -18,9 +18,9 @@ from samekind.measures.checks import check_labels
 
 
 class _Table(NamedTuple):
-    """How many items each group, each class, and each group with a class has: only cells that hold items.
+    """The number of items of each group, each class, and each cell (a group and a class) that has items.
 
-    The whole table of 10,000 groups and classes takes a gigabyte.
+    The full table of 10,000 groups and classes would take a gigabyte.
     """
 
     group_sizes: Tensor  # (groups,)
@@ -39,9 +39,9 @@ class _Table(NamedTuple):
 def normalised_mutual_information(assigned: Tensor, truth: Tensor) -> float:
     """Twice the mutual information of groups and classes, over the sum of their entropies.
 
-    0 when the groups say nothing about the classes. One group and one class agree, 1; only one of the two
-    undivided says nothing, 0. Not corrected for chance: many small groups score above 0 even when drawn at
-    random.
+    0 when the groups say nothing about the classes. With one group and one class it is 1; with one group and
+    several classes, or the reverse, it is 0. It is not corrected for chance: many small random groups score
+    above 0.
 
     >>> normalised_mutual_information(torch.tensor([5, 5, 3, 3]), torch.tensor([0, 0, 1, 1]))
     1.0
@@ -56,10 +56,10 @@ def normalised_mutual_information(assigned: Tensor, truth: Tensor) -> float:
 
 
 def adjusted_mutual_information(assigned: Tensor, truth: Tensor) -> float:
-    """The mutual information beyond what chance gives, over the most there could be: about 0 for groups drawn
-    at random, below it for worse.
+    """The mutual information beyond chance, over the most that is possible: about 0 for random groups, below
+    0 for worse.
 
-    Chance is a random arrangement of the same group and class sizes. The ends are as for NMI.
+    Chance is a random arrangement with the same group and class sizes. The extremes are those of NMI.
 
     >>> adjusted_mutual_information(torch.tensor([5, 5, 3, 3]), torch.tensor([0, 0, 1, 1]))
     1.0
@@ -70,17 +70,17 @@ def adjusted_mutual_information(assigned: Tensor, truth: Tensor) -> float:
     if any(table.undivided):
         return 1.0 if all(table.undivided) else 0.0
     if len(table.cell_sizes) == len(table.group_sizes) == len(table.class_sizes):
-        return 1.0  # the same groups; of single items chance gives all there is, and 0 / 0 would be left
+        return 1.0  # the same groups; for single items the formula below would be 0 / 0
     chance = _chance_information(table)
     gained, most = float(_information(table)) - chance, float(_mean_entropy(table)) - chance
-    # Where chance gives all there could be, as for single items, nothing is gained beyond it.
+    # For single items chance gives the most that is possible, so nothing is gained beyond it.
     return gained / most if most > 1e-12 else 0.0
 
 
 def adjusted_rand_index(assigned: Tensor, truth: Tensor) -> float:
     """The share of pairs that groups and classes agree on, beyond chance: about 0 for random groups.
 
-    Where there is nothing to disagree on (all items together in both, or all apart in both) it is 1.
+    If there is nothing to disagree on (all items together in both, or all separate in both) it is 1.
 
     >>> adjusted_rand_index(torch.tensor([5, 5, 3, 3]), torch.tensor([0, 0, 1, 1]))
     1.0
@@ -90,7 +90,7 @@ def adjusted_rand_index(assigned: Tensor, truth: Tensor) -> float:
     table = _table(assigned, truth)
     together, grouped, classed = _pairs(table)
     all_pairs = table.items * (table.items - 1) // 2
-    # In whole numbers times twice the pairs there are: exact, however many.
+    # In whole numbers, multiplied by twice the number of pairs: exact for any number of items.
     gained = 2 * (together * all_pairs - grouped * classed)
     most = (grouped + classed) * all_pairs - 2 * grouped * classed
     return gained / most if most else 1.0
@@ -99,8 +99,8 @@ def adjusted_rand_index(assigned: Tensor, truth: Tensor) -> float:
 def pairwise_f1(assigned: Tensor, truth: Tensor) -> float:
     """Precision and recall of "these two are in one group" as "of one class", 2PR / (P + R), over all pairs.
 
-    The F1 of metric-learning tables. Not corrected for chance. Where neither groups nor classes put any two
-    together they agree, 1.
+    The F1 of metric-learning tables, not corrected for chance. If neither groups nor classes put any two
+    items together, they agree and the value is 1.
 
     >>> pairwise_f1(torch.tensor([0, 0, 0, 0]), torch.tensor([0, 0, 1, 1]))
     0.5
@@ -112,7 +112,7 @@ def pairwise_f1(assigned: Tensor, truth: Tensor) -> float:
 def purity(assigned: Tensor, truth: Tensor) -> float:
     """The share of items that are of the most frequent class of their group.
 
-    Single items are pure, so it can only be compared at the same number of groups.
+    Groups of one item are pure, so compare it only between the same numbers of groups.
 
     >>> purity(torch.tensor([0, 0, 0, 1]), torch.tensor([0, 0, 1, 1]))
     0.75
@@ -172,13 +172,16 @@ def _chance_information(table: _Table) -> float:
         choices = highest - lowest + 1
         size, count = classes.repeat_interleave(choices), of_class.repeat_interleave(choices)
         ends = choices.cumsum(0)
-        shared = torch.arange(int(ends[-1]), device=size.device) - (
+        overlap = torch.arange(int(ends[-1]), device=size.device) - (
             ends - choices - lowest
         ).repeat_interleave(choices)
         chance = logs[group] + logs[size] + logs[items - group] + logs[items - size] - logs[items]
         chance -= (
-            logs[shared] + logs[group - shared] + logs[size - shared] + logs[items - group - size + shared]
+            logs[overlap]
+            + logs[group - overlap]
+            + logs[size - overlap]
+            + logs[items - group - size + overlap]
         )
-        surprise = (items * shared.double() / (group * size.double())).log()
-        total += times * float((count * shared.double() * surprise * chance.exp()).sum()) / items
+        surprise = (items * overlap.double() / (group * size.double())).log()
+        total += times * float((count * overlap.double() * surprise * chance.exp()).sum()) / items
     return total

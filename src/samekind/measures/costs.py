@@ -1,8 +1,8 @@
 """Detection costs: both errors of verification in one number, weighted by what they cost.
 
 A cost is prior x miss cost x false-reject rate + (1 - prior) x false-accept cost x false-accept rate, with
-``prior`` the share of trials of one class where the system is used, divided by what the better of
-"always the same" and "never the same" costs: 1 is useless, 0 no error.
+``prior`` the share of trials of one class where the system is used. It is divided by the cost of the better
+of the answers "always the same" and "never the same": 1 is useless, 0 is no error.
 
 The log likelihood ratio cost also depends on calibration, not on the order of the scores alone.
 Brümmer and du Preez, "Application-Independent Evaluation of Speaker Detection", Computer Speech and Language
@@ -60,8 +60,8 @@ def minimum_detection_cost(
 ) -> DetectionCost:
     """The lowest cost any threshold gives, with the strictest such threshold; often written minDCF.
 
-    Never above 1, because accepting nothing (an infinite threshold) and accepting everything count as
-    well. 0 for separated trials.
+    It is never above 1, because the thresholds include "accept nothing" (infinity) and "accept everything".
+    It is 0 for separated trials.
 
     >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
     >>> minimum_detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), prior=0.01)
@@ -71,7 +71,8 @@ def minimum_detection_cost(
     costs.check()
     miss, false_accept = costs.weights
     trials = sort_trials(scores, same)
-    # Between two targets a stricter threshold only refuses impostors: the best is a target's score, or none.
+    # Between two targets a stricter threshold only rejects impostors: the best is a target's score or
+    # infinity.
     thresholds = torch.unique_consecutive(trials.targets).flip(0)
     targets, impostors = trials.accepted(thresholds)
     missed = (len(trials.targets) - targets).double() / len(trials.targets)
@@ -91,10 +92,10 @@ def detection_cost(
     miss_cost: float = 1.0,
     false_accept_cost: float = 1.0,
 ) -> float:
-    """The cost at a threshold fixed beforehand, often called actual DCF; it may well be above 1.
+    """The cost at a threshold fixed beforehand, often called actual DCF; it can be above 1.
 
-    Without a threshold the scores are taken as natural log likelihood ratios, and the threshold is the one
-    that is best for these (`bayes_threshold`): the cost then also says how well they are calibrated.
+    Without a threshold the scores are read as natural log likelihood ratios, and `bayes_threshold` gives the
+    best threshold for these. The cost then also shows how well the scores are calibrated.
 
     >>> scores = torch.tensor([0.9, 0.8, 0.4, 0.7, 0.3, 0.2, 0.1], dtype=torch.double)
     >>> detection_cost(scores, torch.tensor([True] * 3 + [False] * 4), 0.7, prior=0.5)
@@ -119,10 +120,10 @@ def bayes_threshold(*, prior: float = 0.01, miss_cost: float = 1.0, false_accept
 
 
 def log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
-    """What scores cost as natural log likelihood ratios, over all priors, in bits; often written Cllr.
+    """The cost of scores read as natural log likelihood ratios, over all priors, in bits; often written Cllr.
 
-    1 for uninformative scores of 0, towards 0 for confident right scores, without limit for confident wrong
-    ones.
+    It is 1 for uninformative scores of 0, near 0 for confident right scores, and has no upper limit for
+    confident wrong scores.
 
     >>> log_likelihood_ratio_cost(torch.zeros(3), torch.tensor([True, False, False]))
     1.0
@@ -134,10 +135,11 @@ def log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
 
 
 def minimum_log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
-    """The least the cost could be for any rising map of the scores; often written minCllr.
+    """The lowest `log_likelihood_ratio_cost` that a rising map of the scores can reach; often written
+    minCllr.
 
-    What is left of `log_likelihood_ratio_cost` once calibration is perfect; the rest is the price of the
-    calibration. 0 for separated trials, 1 for scores in random or reversed order.
+    This is the cost with perfect calibration; the difference to the actual cost is due to calibration. 0 for
+    separated trials, 1 for scores in random or reversed order.
 
     >>> minimum_log_likelihood_ratio_cost(torch.tensor([3, 2, 1]), torch.tensor([True, True, False]))
     0.0
@@ -145,8 +147,8 @@ def minimum_log_likelihood_ratio_cost(scores: Tensor, same: Tensor) -> float:
     pooled = pool_adjacent_violators(sort_trials(scores, same).levels())
     targets, impostors = (counts.double() / counts.sum() for counts in (pooled.targets, pooled.impostors))
     # In a block the best ratio is that of its two shares: a share a against b costs a log((a + b) / a).
-    both = targets + impostors
-    surprise = torch.xlogy(targets, both / targets.where(targets > 0, both))
-    surprise = surprise + torch.xlogy(impostors, both / impostors.where(impostors > 0, both))
+    sums = targets + impostors
+    surprise = torch.xlogy(targets, sums / targets.where(targets > 0, sums))
+    surprise = surprise + torch.xlogy(impostors, sums / impostors.where(impostors > 0, sums))
     # Rounding may lead slightly outside the range.
     return min(float(surprise.sum()) / (2 * math.log(2)), 1.0)

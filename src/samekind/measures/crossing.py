@@ -1,8 +1,8 @@
 """Where the two error rates cross: the last strict and the first lenient threshold, and what lies between.
 
-Every threshold that is a score accepts at least one trial more than the next stricter one, so the
-difference of the two rates rises with every step and changes its sign once. All of it is in whole numbers:
-equally near is exact.
+Every threshold that is a score accepts at least one trial more than the next stricter one. So the difference
+of the two rates rises with every step and changes its sign once. All counts are whole numbers, so that ties
+are exact.
 """
 
 import bisect
@@ -32,8 +32,8 @@ class Accepted(NamedTuple):
 class Crossing(NamedTuple):
     """The two thresholds the rates cross between, and how many trials there are of each kind.
 
-    At the strict one false accepts are at most as frequent as false rejects; it is None where that takes
-    a threshold above all scores. At the lenient one they are more frequent.
+    At the strict threshold false accepts are at most as frequent as false rejects. It is None if it would
+    have to be above all scores. At the lenient threshold false accepts are more frequent.
     """
 
     strict: Accepted | None
@@ -51,10 +51,10 @@ class Crossing(NamedTuple):
 
     def nearest(self) -> EqualError:
         """The mean of the rates where they are nearest to each other; the stricter of two equally near."""
-        chosen = self.lenient
+        threshold = self.lenient
         if self.strict is not None and -self.gap(self.strict) <= self.gap(self.lenient):
-            chosen = self.strict
-        return EqualError(sum(self.rates(chosen)) / 2, chosen.threshold)
+            threshold = self.strict
+        return EqualError(sum(self.rates(threshold)) / 2, threshold.threshold)
 
     def interpolated(self) -> EqualError:
         """The rate at which the straight line between the two thresholds has equal rates."""
@@ -95,5 +95,5 @@ def crossing(trials: SortedTrials) -> Crossing:
 
 
 def _first(scores: Tensor, holds: Callable[[Tensor], bool]) -> int:
-    """The place from which on it holds, by halves."""
+    """The first position for which ``holds`` is true, by bisection."""
     return bisect.bisect_left(range(len(scores)), True, key=lambda place: holds(scores[place]))

@@ -83,9 +83,9 @@ def receiver_operating_characteristic(scores: Tensor, same: Tensor) -> Operating
 def detection_error_tradeoff(scores: Tensor, same: Tensor) -> Tradeoff:
     """False rejects against false accepts, with the probits (normal deviates) both axes are drawn in.
 
-    Scores that are normal in both kinds give a straight line there. A rate of 0 or 1 has an infinite probit
-    and is put at half a trial from the end of its axis instead; the rates themselves stay as they are. As
-    with the other curve only the corners are kept.
+    If the scores of both kinds are normally distributed, the probits form a straight line. A rate of 0 or 1
+    has an infinite probit and is drawn half a trial from the end of its axis; the rates do not change. As
+    with the other curve, only the corners are kept.
 
     >>> curve = detection_error_tradeoff(
     ...     torch.tensor([4, 3, 2, 1]), torch.tensor([True, False, True, False])

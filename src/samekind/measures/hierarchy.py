@@ -20,7 +20,7 @@ Rule = Literal["text", "code"]
 
 
 class Graded(NamedTuple):
-    """A graded measure, and its last rank: less than k if there are fewer neighbours."""
+    """A graded measure and the k it was computed for, which is smaller if there are fewer neighbours."""
 
     mean: float
     k: int
@@ -125,10 +125,10 @@ def hierarchical_similarity_at(
 ) -> Graded:
     """HS@k: the similarity of the k nearest to the query's class in the tree, over that of the best k.
 
-    ``neighbours`` is (queries, ranks), the classes of each query's neighbours, nearest first, itself left
-    out; ``labels`` (queries,); ``class_distances`` (classes, classes). ``gallery`` (items,) are the classes
-    that could be found: without it the queries themselves, each without itself. 1 when no order is better.
-    A k beyond the ranks or the gallery is cut, and the answer has the k that was used.
+    ``neighbours`` is (queries, ranks), the classes of each query's neighbours, nearest first, without the
+    query; ``labels`` is (queries,), ``class_distances`` (classes, classes). ``gallery`` (items,) are the
+    classes of the items searched; by default these are the other queries. The value is 1 if no order is
+    better. A k above the ranks or the gallery is reduced, and the answer has the k that was used.
 
     >>> tree = torch.tensor([[0.0, 2.0, 4.0], [2.0, 0.0, 4.0], [4.0, 4.0, 0.0]])
     >>> labels = torch.tensor([0, 1, 2])
@@ -173,11 +173,11 @@ def _curve(
     similarity = _checked(neighbours, labels, class_distances, k, beta, found_in)
     k = min(k, neighbours.shape[1], len(found_in) - (gallery is None))
     if k < 1:
-        raise ValueError(f"expected something to find, got {len(found_in)} items in the gallery")
+        raise ValueError(f"expected items to find, got {len(found_in)} items in the gallery")
     reached = similarity[labels.long()[:, None], neighbours[:, :k].long()].cumsum(1)
     classes, of_query = torch.unique(labels.long(), return_inverse=True)
     ideal = similarity[classes][:, found_in.long()].sort(dim=1, descending=True).values
-    # A query would be its own best neighbour, so leaving it out removes the first.
+    # A query is its own best neighbour: the first is the query itself.
     best = ideal[:, (gallery is None) :][:, :k].cumsum(1)
     return (reached / best[of_query]).mean(0)
 
@@ -211,7 +211,7 @@ def _tree(class_distances: Tensor) -> Tensor:
         raise ValueError("expected at least one class in class_distances, got none")
     distances = class_distances.detach().double()
     if not (distances >= 0).all() or not distances.isfinite().all() or distances.diagonal().any():
-        raise ValueError("expected finite distances, 0 from a class to itself and none below, got others")
+        raise ValueError("expected finite class_distances of 0 or more, and 0 from a class to itself")
     return distances
 
 
@@ -222,8 +222,8 @@ def _checked(
     check_neighbours(neighbours, labels)
     check_labels(labels, labels, name="labels")
     distances = _tree(class_distances)
-    named = torch.cat([neighbours.flatten(), labels, gallery])
-    for label in (int(named.min()), int(named.max())):
+    class_numbers = torch.cat([neighbours.flatten(), labels, gallery])
+    for label in (int(class_numbers.min()), int(class_numbers.max())):
         if not 0 <= label < len(distances):
             count = len(distances)
             raise ValueError(f"expected classes from 0 to {count - 1}, as in the tree, got {label}")

@@ -47,14 +47,14 @@ def normal_interval(values: Tensor | Sequence[float]) -> Interval:
 def student_interval(values: Tensor | Sequence[float]) -> Interval:
     """Mean and its interval by Student's t: n - 1 degrees of freedom, sample standard deviation.
 
-    Needs at least two values: one says nothing about its own spread. Equal values give no width.
+    A single value raises a ValueError, because it has no spread. Equal values give an interval without width.
 
     >>> round(student_interval([1.0, 2.0, 3.0]).half, 3)
     2.484
     """
     checked = checked_values(values, "values")
     if len(checked) < 2:
-        raise ValueError("expected at least two values to tell a spread from, got one")
+        raise ValueError("expected at least two values to estimate a spread, got one")
     # Imported here because it is slow, and most users of the room never need it.
     from scipy.special import stdtrit
 
@@ -64,26 +64,27 @@ def student_interval(values: Tensor | Sequence[float]) -> Interval:
 def paired_difference(first: Tensor | Sequence[float], second: Tensor | Sequence[float]) -> Interval:
     """The Student interval of first minus second, entry by entry.
 
-    Entry i of both must come from the same seed, fold or task: what they share then cancels. The
-    difference is clear at this level when the interval leaves out 0.
+    Entry i of both must come from the same seed, fold or task, so that their common part cancels. The
+    difference is significant at 5 % if the interval does not contain 0.
 
     >>> round(paired_difference([3.0, 5.0, 10.0], [2.0, 3.0, 7.0]).low, 3)
     -0.484
     """
-    one, other = checked_values(first, "first"), checked_values(second, "second")
-    if len(one) != len(other):
+    first_values, second_values = checked_values(first, "first"), checked_values(second, "second")
+    if len(first_values) != len(second_values):
         raise ValueError(
-            f"expected pairs, as many values in first as in second, got {len(one)} and {len(other)}"
+            "expected pairs, as many values in first as in second, got "
+            f"{len(first_values)} and {len(second_values)}"
         )
-    return student_interval(one - other)
+    return student_interval(first_values - second_values)
 
 
 def proportion_interval(hits: int, trials: int, *, form: Literal["exact", "wilson"] = "exact") -> Interval:
-    """The share of ``hits`` among independent ``trials``, and what it may be: 2.5 % chance beyond each end.
+    """The share of ``hits`` among independent ``trials`` and its 95 % interval, 2.5 % beyond each end.
 
-    "exact" is Clopper and Pearson's and holds at least 95 % of the time; "wilson" is narrower and holds
-    95 % on average. Of no hit among n the upper end is about 3.7 / n. (The rule of three, 3 / n, leaves 5 %
-    beyond the one end there is.) Trials that share items or classes are not independent: see
+    "exact" (Clopper and Pearson) contains the true share at least 95 % of the time; "wilson" is narrower and
+    does so 95 % of the time on average. With no hit among n the upper end is about 3.7 / n. (The rule of
+    three, 3 / n, leaves 5 % beyond its one end.) Trials that share items or classes are not independent: see
     `bootstrap_trials`.
 
     >>> round(proportion_interval(0, 100).high, 4), round(proportion_interval(50, 100).half, 4)
@@ -98,7 +99,7 @@ def proportion_interval(hits: int, trials: int, *, form: Literal["exact", "wilso
         squared = 1.959963984540054**2
         centre = (hits + squared / 2) / (trials + squared)
         reach = math.sqrt(squared * (hits * (1 - share) + squared / 4)) / (trials + squared)
-        # At the ends the formula is exact and its rounding is not.
+        # At 0 and 1 the exact ends are known; the formula would round.
         return Interval(share, max(centre - reach, 0.0), min(centre + reach, 1.0))
     if form != "exact":
         raise ValueError(f'expected the form "exact" or "wilson", got "{form}"')
@@ -110,7 +111,7 @@ def proportion_interval(hits: int, trials: int, *, form: Literal["exact", "wilso
 
 
 def hull(interval: Interval, least: Interval) -> Interval:
-    """An interval of a share, no narrower than another on either side, within 0 and 1."""
+    """The interval of a share, widened to contain ``least``, within 0 and 1."""
     low, high = min(interval.low, least.low), max(interval.high, least.high)
     return Interval(interval.mean, max(low, 0.0), min(high, 1.0))
 

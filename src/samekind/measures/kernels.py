@@ -18,7 +18,7 @@ from torch import Tensor
 
 
 class TwoSample(NamedTuple):
-    """The discrepancy of two samples, and the share of shuffles with one as large."""
+    """The discrepancy of two samples, and the share of shuffles with at least this discrepancy."""
 
     discrepancy: float
     p_value: float
@@ -29,9 +29,9 @@ class TwoSample(NamedTuple):
 def mean_discrepancy(kernel: Tensor, in_first: Tensor) -> float:
     """The squared maximum mean discrepancy, its unbiased estimate.
 
-    The mean over pairs within the first sample, plus that within the second, minus twice that across. About 0
-    for samples of one distribution, and as often below as above it; the larger the more different. Each
-    sample needs two items.
+    The mean over pairs within the first sample, plus the mean within the second, minus twice the mean across.
+    It is about 0, on either side, for samples of one distribution, and grows with their difference. A sample
+    of fewer than two items raises a ValueError.
 
     >>> kernel = torch.tensor([[1.0, 0.9, 0.1, 0.0], [0.9, 1.0, 0.0, 0.2], [0.1, 0.0, 1.0, 0.8],
     ...     [0.0, 0.2, 0.8, 1.0]], dtype=torch.double)
@@ -46,10 +46,10 @@ def mean_discrepancy(kernel: Tensor, in_first: Tensor) -> float:
 def two_sample_test(
     kernel: Tensor, in_first: Tensor, *, permutations: int = 1000, seed: int = 0
 ) -> TwoSample:
-    """The discrepancy, and the share of shuffles of the items over the two samples where it is as large.
+    """The discrepancy, and the share of shuffles of the items over the two samples with at least this one.
 
-    If there are at most ``permutations`` + 1 ways to divide the items, each is tried and the p-value exact.
-    Else ``permutations`` shuffles are drawn by the ``seed``, and the p-value is (1 + as large) / (1 +
+    If there are at most ``permutations`` + 1 ways to divide the items, all are tried and the p-value is
+    exact. Else ``permutations`` shuffles are drawn by the ``seed``, and the p-value is (1 + as large) / (1 +
     permutations), never 0. For samples of one distribution it is below 0.05 at most 5 % of the time, whatever
     the kernel.
 
@@ -78,7 +78,7 @@ def two_sample_in_blocks(
     discrepancies = _discrepancies(walk, divisions)
     if not discrepancies.isfinite().all():
         raise ValueError("expected a finite kernel, got NaN or infinity")
-    # Rounding must not make the same division smaller than itself.
+    # The tolerance keeps rounding from making equal divisions unequal.
     slack = 1e-9 * float(discrepancies.abs().max())
     as_large = int((discrepancies >= discrepancies[0] - slack).sum())
     return TwoSample(
@@ -93,10 +93,10 @@ def _divisions(in_first: Tensor, permutations: int, seed: int) -> Tensor:
     """Which items are in the first sample: (n, shuffles), the original division in column 0."""
     count, first = len(in_first), int(in_first.sum())
     if math.comb(count, first) <= permutations + 1:
-        chosen = torch.tensor(list(itertools.combinations(range(count), first)))
-        every = torch.zeros(len(chosen), count, dtype=torch.bool).scatter_(1, chosen, True)
-        as_they_came = (every == in_first).all(1)
-        return torch.cat([every[as_they_came], every[~as_they_came]]).T
+        combinations = torch.tensor(list(itertools.combinations(range(count), first)))
+        divisions = torch.zeros(len(combinations), count, dtype=torch.bool).scatter_(1, combinations, True)
+        as_they_came = (divisions == in_first).all(1)
+        return torch.cat([divisions[as_they_came], divisions[~as_they_came]]).T
     generator = torch.Generator().manual_seed(seed)
     shuffled = [in_first[torch.randperm(count, generator=generator)] for _ in range(permutations)]
     return torch.stack([in_first, *shuffled], dim=1)

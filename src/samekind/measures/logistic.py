@@ -24,7 +24,7 @@ def logistic_line(systems: Tensor, same: Tensor, *, prior: float) -> tuple[list[
         raise ValueError(f"expected a prior between 0 and 1, got {prior}")
     unit = _units(systems)
     spread, centre = torch.std_mean(systems.double() * unit, dim=0)
-    # A system that always says the same says nothing; its rounding errors must not be blown up.
+    # A system whose scores are all equal is uninformative; its rounding errors must not be magnified.
     spread = spread.where(spread > 1e-12, 1.0)
     targets = int(same.sum())
     each_weight = (1 - prior) / (len(same) - targets), prior / targets
@@ -32,8 +32,8 @@ def logistic_line(systems: Tensor, same: Tensor, *, prior: float) -> tuple[list[
     line = torch.zeros(systems.shape[1] + 1, dtype=torch.double, device=systems.device)
     for _ in range(STEPS):
         gradient, curvature = RIDGE * line, RIDGE * torch.eye(len(line), dtype=line.dtype, device=line.device)
-        for some, truths in zip(torch.split(systems, CHUNK), torch.split(same, CHUNK), strict=True):
-            numbers = (some.double() * unit - centre) / spread
+        for chunk, truths in zip(torch.split(systems, CHUNK), torch.split(same, CHUNK), strict=True):
+            numbers = (chunk.double() * unit - centre) / spread
             x = torch.cat([numbers, torch.ones_like(numbers[:, :1])], dim=1)
             probability = (x @ line + math.log(prior / (1 - prior))).sigmoid()
             weight = weights[truths.long()]

@@ -7,14 +7,14 @@ Better = Literal["lower", "higher"]
 
 
 class Sentence(NamedTuple):
-    """How a report says a value: ``part`` has ``{value}`` and ``{items}``, the ``whole`` has all parts."""
+    """How a report words a value: ``part`` contains ``{value}`` and ``{items}``; ``whole`` joins all parts."""
 
     part: str
     whole: str
 
 
 class Measure(str):
-    """The name of a measure, such as "EER", and what there is to say about it.
+    """The name of a measure, such as "EER", with its direction, unit and meaning.
 
     It is a string so that rows compare, hash and serialise by the name. ``is_share`` tells whether values
     are written in per cent. ``meaning`` explains the measure under the ``family``, which all members of a
@@ -59,14 +59,18 @@ class Measure(str):
         """The sign behind a value: "%" for a share, nothing for other measures."""
         return "%" if self.is_share else ""
 
-    def variant(self, what: str) -> "Measure":
+    def variant(self, variant_name: str) -> "Measure":
         """The same measure by another score, or of something else: "EER" and "cosine" to "EER cosine"."""
         return Measure(
-            f"{self} {what}", self.meaning, better=self.better, is_share=self.is_share, family=self.family
+            f"{self} {variant_name}",
+            self.meaning,
+            better=self.better,
+            is_share=self.is_share,
+            family=self.family,
         )
 
     def number(self, value: float, *, fewer: int = 0, sign: str = "") -> str:
-        """A value without its unit: shares times 100 with two decimals, others with three, less ``fewer``.
+        """A value without its unit: shares times 100 with two decimals, others with three, minus ``fewer``.
         ``sign="+"`` writes the plus of a difference.
         """
         factor, decimals = (100, 2) if self.is_share else (1, 3)

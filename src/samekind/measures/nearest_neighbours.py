@@ -26,8 +26,8 @@ def neighbour_accuracy(neighbours: Tensor, labels: Tensor, *, k: int = 5, at_lea
 
 
 def majority_vote(neighbours: Tensor) -> Tensor:
-    """The most frequent label of each query's neighbours, (queries,); of equally frequent ones the one that
-    comes first, so a single neighbour decides alone.
+    """The most frequent label of each query's neighbours, (queries,). Of equally frequent labels, the first
+    one wins.
 
     >>> majority_vote(torch.tensor([[2, 0, 0, 1], [2, 0, 0, 2]])).tolist()
     [0, 2]
@@ -39,7 +39,7 @@ def majority_vote(neighbours: Tensor) -> Tensor:
     # One rank at a time: a table of all pairs of ranks would be large.
     for rank in range(neighbours.shape[1]):
         votes += neighbours == neighbours[:, rank : rank + 1]
-    # Of equal counts the nearest: a rank's head start is less than a vote.
+    # Of equal counts the nearest wins: the bonus for a rank is less than a vote.
     ahead = torch.arange(neighbours.shape[1], 0, -1, device=votes.device)
     first = (votes.long() * (neighbours.shape[1] + 1) + ahead).argmax(1, keepdim=True)
     return neighbours.gather(1, first).squeeze(1)

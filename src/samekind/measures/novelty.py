@@ -32,7 +32,7 @@ def novelty_auroc(newness: Tensor, is_new: Tensor) -> Interval:
 
 
 def _end(value: float, news: int, knowns: int, outermost: float) -> float:
-    """Where the value lies 1.96 standard errors away, the error being that of the end, by bisection."""
+    """The end of the interval, by bisection: the value is 1.96 standard errors (of the end) away from it."""
     inside, outside = value, outermost
     for _ in range(60):
         middle = (inside + outside) / 2
@@ -45,7 +45,7 @@ def _end(value: float, news: int, knowns: int, outermost: float) -> float:
 
 
 def _variance(value: float, news: int, knowns: int) -> float:
-    """Of the Mann-Whitney share, for exponential scores and kinds of equal size (Hanley and McNeil)."""
-    others = (news + knowns) / 2 - 1
-    spread = 1 + others * (1 - value) / (2 - value) + others * value / (1 + value)
+    """The variance of the Mann-Whitney share for exponential scores, kinds of equal size (Hanley and McNeil)."""
+    freedom = (news + knowns) / 2 - 1
+    spread = 1 + freedom * (1 - value) / (2 - value) + freedom * value / (1 + value)
     return value * (1 - value) * spread / (news * knowns)

@@ -12,9 +12,9 @@ from samekind.measures.sorted_trials import Levels
 def pool_adjacent_violators(levels: Levels) -> Levels:
     """Levels of neighbouring scores put together until the share of targets rises from each to the next.
 
-    A block has the lowest of its scores; equal shares are put together as well. In whole numbers, so
-    that nothing is rounded. All violations are pooled at once, again and again until there is none: a falling
-    run ends in one block in whatever order it is pooled.
+    A block has the lowest of its scores; equal shares are also pooled. Whole numbers avoid rounding. All
+    violations are pooled at once, repeatedly, until there is none: the order of pooling does not change the
+    result.
     """
     scores, targets, impostors = levels
     while True:

@@ -22,9 +22,9 @@ def relevant_counts(
 ) -> Tensor:
     """How many items each query should find: int64 (queries,).
 
-    ``gallery`` is the labels (m,) of the items searched; without it the queries are the gallery and none
-    finds itself. ``apart`` marks queries (n,) and gallery (m,): those with the query's mark are not to be
-    found, as in `inference.search`.
+    ``gallery`` is the labels (m,) of the items searched; by default the queries are the gallery, and no query
+    finds itself. ``apart`` is marks of the queries (n,) and of the gallery (m,): a query does not find items
+    with its own mark, as in `inference.search`.
 
     >>> relevant_counts(torch.tensor([0, 0, 0, 1])).tolist()
     [2, 2, 2, 0]
@@ -43,8 +43,8 @@ def relevant_counts(
         raise ValueError(f"expected marks of queries and gallery of shapes {expected}, got {shapes}")
     marks, mark = torch.unique(torch.cat(apart), return_inverse=True)
     _, class_ = torch.unique(torch.cat([labels, gallery]), return_inverse=True)
-    both = class_ * len(marks) + mark  # one number for each class under each mark
-    return _counts(labels, gallery) - _counts(both[: len(labels)], both[len(labels) :])
+    class_and_mark = class_ * len(marks) + mark  # one number for each class under each mark
+    return _counts(labels, gallery) - _counts(class_and_mark[: len(labels)], class_and_mark[len(labels) :])
 
 
 def ranked(neighbours: Tensor, labels: Tensor, relevant: Tensor | None, ignored: Tensor | None) -> Ranking:
@@ -58,7 +58,7 @@ def ranked(neighbours: Tensor, labels: Tensor, relevant: Tensor | None, ignored:
         if ignored.shape != hit.shape or ignored.dtype != torch.bool:
             came = f"{ignored.dtype} {tuple(ignored.shape)}"
             raise ValueError(f"expected ignored as booleans of shape {tuple(hit.shape)}, got {came}")
-        # What is ignored goes to the end, as misses; a stable sort keeps the order of the others.
+        # Ignored neighbours go to the end, as misses; a stable sort keeps the order of the others.
         order = ignored.to(torch.uint8).sort(dim=1, stable=True).indices
         hit, length = (hit & ~ignored).gather(1, order), (~ignored).sum(1)
     if relevant is not None:
@@ -80,7 +80,7 @@ def _check_relevant(relevant: Tensor, hit: Tensor) -> None:
 
 
 def check_ks(ranking: Ranking, ks: Sequence[int]) -> None:
-    """ValueError unless every query has that many neighbours."""
+    """Raise ValueError unless every query has that many neighbours."""
     shortest = int(ranking.length.min())
     for k in ks:
         if not 1 <= k <= shortest:
@@ -88,7 +88,7 @@ def check_ks(ranking: Ranking, ks: Sequence[int]) -> None:
 
 
 def _counts(values: Tensor, among: Tensor) -> Tensor:
-    """How often each of ``wanted`` (n,) is one of ``among`` (m,)."""
+    """How often each of ``values`` (n,) occurs in ``among`` (m,)."""
     if values.ndim != 1 or among.ndim != 1 or not len(values):
         shapes = f"{tuple(values.shape)} and {tuple(among.shape)}"
         raise ValueError(

@@ -74,8 +74,8 @@ def count_trials(
     scores, same, sides = scores[order], same[order], sides[:, order]
     ends, accepting = _thresholds(scores, same, threshold)
     row = np.searchsorted(ends, np.arange(len(scores)))
-    is_same, (left, right) = same.numpy(), sides.sort(0).values.numpy()
-    keys, pair = np.unique(left[~is_same] * classes + right[~is_same], return_inverse=True)
+    is_same, (lower, upper) = same.numpy(), sides.sort(0).values.numpy()
+    keys, pair = np.unique(lower[~is_same] * classes + upper[~is_same], return_inverse=True)
 
     def by_threshold(rows: Whole, columns: Whole, width: int, share: float) -> Any:
         ones = np.full(len(rows), 1 / share)
@@ -84,81 +84,82 @@ def count_trials(
     surprise = torch.nn.functional.softplus(torch.where(same, -scores, scores).double())
     bits = surprise.numpy() / math.log(2)
     return Counted(
-        same=by_threshold(row[is_same], left[is_same], classes, shares[0]),
+        same=by_threshold(row[is_same], lower[is_same], classes, shares[0]),
         different=by_threshold(row[~is_same], pair, len(keys), shares[1]),
         left=keys // classes,
         right=keys % classes,
         accepting=accepting,
-        same_surprise=np.bincount(left[is_same], bits[is_same], minlength=classes) / shares[0],
+        same_surprise=np.bincount(lower[is_same], bits[is_same], minlength=classes) / shares[0],
         different_surprise=np.bincount(pair, bits[~is_same], minlength=len(keys)) / shares[1],
     )
 
 
 def _thresholds(scores: Tensor, same: Tensor, threshold: float | None) -> tuple[Whole, int]:
-    """The index of the last trial that each threshold accepts, and how many are at or above the given one."""
+    """The index of the last trial that each threshold accepts, and the number of thresholds at or above
+    ``threshold``."""
     last_of_tie = torch.cat([scores[1:] != scores[:-1], torch.ones_like(same[:1])])
     ends = last_of_tie.nonzero().flatten()
     accepted = (~same).cumsum(0)[ends].double()
     missed = same.sum() - same.cumsum(0)[ends]
     # Rises with every trial; equal steps of it change neither count by more than a per cent, or one.
     place = ((accepted.log1p() - missed.double().log1p()) / STEP).floor()
-    chosen = torch.cat([place[1:] != place[:-1], torch.ones_like(same[:1])])
+    is_threshold = torch.cat([place[1:] != place[:-1], torch.ones_like(same[:1])])
     beyond = 0
     if threshold is not None:
         beyond = int((scores >= threshold).sum())
-        chosen |= ends == beyond - 1
-    thresholds = ends[chosen]
+        is_threshold |= ends == beyond - 1
+    thresholds = ends[is_threshold]
     return thresholds.numpy(), int((thresholds < beyond).sum())
 
 
 def class_weights(classes: int, replicates: int, seed: int) -> Numbers:
     """How often each class is drawn in each replicate: (replicates, classes), rows sum to ``classes``."""
     generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randint(classes, (replicates, classes), generator=generator)
+    draws = torch.randint(classes, (replicates, classes), generator=generator)
     weights = torch.zeros(replicates, classes, dtype=torch.float64)
-    weights.scatter_add_(1, drawn, torch.ones_like(drawn, dtype=torch.float64))
+    weights.scatter_add_(1, draws, torch.ones_like(draws, dtype=torch.float64))
     return weights.numpy()
 
 
-def curves(counted: Sequence[Counted], weights: Numbers) -> Iterator[list[Curves]]:
-    """The curves of each set of trials in the replicates, some at a time, by the same weights (replicates,
-    classes).
+def curves(systems: Sequence[Counted], weights: Numbers) -> Iterator[list[Curves]]:
+    """The curves of each system in the replicates, a few at a time. All systems have the same weights
+    (replicates, classes).
 
-    Replicates without a trial of one kind, as when one class alone was drawn, are left out.
+    Replicates without trials of both kinds (such as those with a single class) are left out.
     """
-    pairs = max(len(trials.left) for trials in counted)
-    step = max(1, MOST_WEIGHTS // max(pairs, counted[0].same.shape[0]))
+    pairs = max(len(trials.left) for trials in systems)
+    step = max(1, MOST_WEIGHTS // max(pairs, systems[0].same.shape[0]))
     for top in range(0, len(weights), step):
-        some = weights[top : top + step].T
-        usable = np.ones(some.shape[1], dtype=bool)
-        for trials in counted:
-            same, different = _totals(trials, some)
+        batch = weights[top : top + step].T
+        usable = np.ones(batch.shape[1], dtype=bool)
+        for trials in systems:
+            same, different = _totals(trials, batch)
             usable &= (same > 0) & (different > 0)
         if usable.any():
-            yield [_curves(trials, np.ascontiguousarray(some[:, usable])) for trials in counted]
+            yield [_curves(trials, np.ascontiguousarray(batch[:, usable])) for trials in systems]
 
 
-def _totals(counted: Counted, weights: Numbers) -> tuple[Numbers, Numbers]:
-    of_pairs = counted.different.sum(0)
-    in_pairs = of_pairs @ (weights[counted.left] * weights[counted.right])
-    return counted.same.sum(0) @ weights, in_pairs
+def _totals(trials: Counted, weights: Numbers) -> tuple[Numbers, Numbers]:
+    of_pairs = trials.different.sum(0)
+    in_pairs = of_pairs @ (weights[trials.left] * weights[trials.right])
+    return trials.same.sum(0) @ weights, in_pairs
 
 
-def _curves(counted: Counted, weights: Numbers) -> Curves:
-    of_pairs = weights[counted.left] * weights[counted.right]
-    targets = (counted.same @ weights).cumsum(0)
-    impostors = (counted.different @ of_pairs).cumsum(0)
-    of_class, of_pair = _rarest(counted.same), _rarest(counted.different)
+def _curves(trials: Counted, weights: Numbers) -> Curves:
+    of_pairs = weights[trials.left] * weights[trials.right]
+    targets = (trials.same @ weights).cumsum(0)
+    impostors = (trials.different @ of_pairs).cumsum(0)
+    of_class, of_pair = _rarest(trials.same), _rarest(trials.different)
     # Whole numbers all along, so that the last entries are exact.
     return Curves(
         false_accepts=impostors / impostors[-1],
         false_rejects=(targets[-1] - targets) / targets[-1],
-        accepting=counted.accepting,
+        accepting=trials.accepting,
         same_weight=targets[-1],
         different_weight=impostors[-1],
         surprise=(
-            counted.same_surprise @ weights / targets[-1]
-            + counted.different_surprise @ of_pairs / impostors[-1]
+            trials.same_surprise @ weights / targets[-1]
+            + trials.different_surprise @ of_pairs / impostors[-1]
         )
         / 2,
         one_accepted=of_pairs[of_pair] / impostors[-1],
@@ -169,7 +170,8 @@ def _curves(counted: Counted, weights: Numbers) -> Curves:
 def _rarest(counts: Any) -> int:
     """The class or pair with the fewest trials of those that have any.
 
-    An error there is the least sure one: the weight of a class with many trials is in the total as well.
+    The rate of a single error varies most there, because the weight of a class with many trials is also in
+    the total.
     """
     of_each = counts.sum(0)
     return int(np.where(of_each > 0, of_each, np.inf).argmin())

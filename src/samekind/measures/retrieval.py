@@ -5,9 +5,9 @@ already left out; ``labels`` is (queries,). ``relevant`` (queries,) is how many 
 the query's class: a list may be cut, so this cannot be read off it; `relevant_counts` counts them.
 ``ignored`` (queries, ranks) marks neighbours that are taken out of the ranking, those behind moving up.
 
-A query with nothing to find can only miss in Recall@k and counts nowhere else. Every value exists query by
-query (`retrieval_values`), so that intervals can be made of it; the named measures are means. A long
-ranking can be measured a few queries at a time.
+A query with nothing to find is a miss in Recall@k and is left out of all other measures. `retrieval_values`
+has the values of single queries, for intervals; the other functions return means. A long ranking can be
+measured a few queries at a time.
 
 MAP@R: Musgrave, Belongie and Lim, "A Metric Learning Reality Check", ECCV 2020. nDCG: Järvelin and
 Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 2002.
@@ -79,9 +79,9 @@ def retrieval_values(
 
 
 def retrieval_means(measured: Mapping[str, Tensor]) -> RetrievalMeans:
-    """The means of `retrieval_values`, and how many queries there were and had nothing to find.
+    """The means of `retrieval_values`, the number of queries, and how many of these have nothing to find.
 
-    Where no query has anything to find, a mean other than Recall@k is an error.
+    If no query has anything to find, a mean other than Recall@k raises a ValueError.
 
     >>> retrieval_means({"MAP@R": torch.tensor([0.5, torch.nan, 1.0])})
     RetrievalMeans(means={'MAP@R': 0.75}, queries=3, left_out=1)
@@ -231,7 +231,7 @@ def _ndcg(ranking: Ranking, k: int) -> Tensor:
 
 def _reciprocal_rank(ranking: Ranking, k: int) -> Tensor:
     hit = ranking.hit[:, :k]
-    # argmax is the first of several; without a hit it is the first of none.
+    # argmax is the first hit; a row without a hit gives 0 and is masked here.
     ranks = hit.to(torch.uint8).argmax(1) + 1
     return _where_answerable(ranking, hit.any(1).double() / ranks)
 

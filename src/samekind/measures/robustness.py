@@ -1,9 +1,9 @@
 """Robustness: what remains right when an attacker may change the items.
 
-An attack finds that an item can be broken, never that it cannot: an adversarial accuracy is an upper bound,
-and as good as the attack. What a weaker attack broke stays broken, whatever a stronger one did
-(`worst_so_far`, `worst_scores`): the region of a larger epsilon holds that of a smaller one. Intervals are
-those of independent items.
+An attack can show that an item can be broken, never that it cannot. So an adversarial accuracy is an upper
+bound, and only as good as the attack. An item that a weaker attack broke stays broken for a stronger one
+(`worst_so_far`, `worst_scores`), because a larger epsilon includes the smaller one. Intervals assume
+independent items.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, paper III.
 """
@@ -64,7 +64,7 @@ def accuracy_within(broken_at: Tensor, *, epsilons: Sequence[float]) -> tuple[In
     [0.6666666666666666, 0.3333333333333333]
     """
     if broken_at.isnan().any() or (broken_at < 0).any():
-        raise ValueError("expected distances of at least 0, got some below or NaN")
+        raise ValueError("expected distances of 0 or more, got negative ones or NaN")
     return tuple(adversarial_accuracy(broken_at > epsilon) for epsilon in epsilons)
 
 

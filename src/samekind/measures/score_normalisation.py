@@ -1,10 +1,10 @@
 """Score normalisation: a score relative to those of both items with a cohort of other classes.
 
-An item that is close to everybody makes high scores of both kinds; measured against a cohort of other items
-it no longer does. ``scores`` is (trials,). ``first_cohort`` and ``second_cohort`` are (items, cohort): what
-the items of each side score with the cohort. Row i belongs to trial i, unless ``first_rows`` and
-``second_rows``, (trials,) whole numbers, say which row each trial uses: an item then needs one row, not one
-a trial.
+An item that is close to everything has high scores in all its trials. Scores relative to a cohort of other
+items correct this. ``scores`` is (trials,). ``first_cohort`` and ``second_cohort`` are (items, cohort), the
+scores of the items of each side with the cohort. Row i belongs to trial i, unless ``first_rows`` and
+``second_rows``, (trials,) whole numbers, say which row each trial uses: an item in many trials then needs one
+row only.
 
 Kenny, "Bayesian Speaker Verification with Heavy-Tailed Priors", Odyssey 2010; Matějka et al., "Analysis of
 Score Normalization in Multilingual Speaker Recognition", Interspeech 2017.
@@ -88,7 +88,7 @@ def mean_norm(
 def _standardised(
     scores: Tensor, cohort: Tensor, rows: Tensor | None, top: int | None, side: str, *, divided: bool = True
 ) -> Tensor:
-    """The scores in deviations from the mean of one side's cohort; undivided, as they are."""
+    """The scores minus the mean of one side's cohort; if ``divided``, in units of its deviation."""
     if cohort.ndim != 2 or (rows is None and len(cohort) != len(scores)):
         expected = "(trials, cohort)" if rows is None else "(items, cohort)"
         shapes = f"{tuple(cohort.shape)} for {len(scores)} trials"

@@ -55,7 +55,7 @@ def checked(scores: Tensor, same: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def check_both_answers(same: Tensor) -> None:
-    """ValueError unless there are trials of one class and of two."""
+    """Raise ValueError unless there are trials of both kinds."""
     check_boolean(same)
     targets = int(same.sum())
     if targets == 0 or targets == len(same):
@@ -67,7 +67,7 @@ def sort_trials(scores: Tensor, same: Tensor) -> SortedTrials:
     """Checked trials, each kind sorted."""
     scores, same = checked(scores, same)
     if scores.dtype in (torch.float16, torch.bfloat16):
-        scores = scores.float()  # exact, and both sorts know it
+        scores = scores.float()  # exact, and both libraries can sort it
     if scores.device.type != "cpu":
         return SortedTrials(sort_values(scores[same]), sort_values(scores[~same]))
     # torch selects by way of an index of eight bytes a trial; numpy needs none.
@@ -78,7 +78,7 @@ def sort_trials(scores: Tensor, same: Tensor) -> SortedTrials:
 
 
 def doubled_wins(trials: SortedTrials) -> int:
-    """Twice the pairs in which a target outscores an impostor, and once those tied: nothing is rounded."""
+    """Twice the pairs in which a target outscores an impostor, plus the tied pairs: a whole number."""
     targets, impostors = len(trials.targets), len(trials.impostors)
     fewer, more = trials if targets <= impostors else reversed(trials)
     # For each of the fewer, twice those below it and once those tied.

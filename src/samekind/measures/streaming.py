@@ -39,7 +39,7 @@ class Counter(Protocol):
     def cells(
         self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
-        """The same in each cell of ``counted`` bins, (bins, 2, cells); ``stored`` bins go into ``store``."""
+        """Trials in each cell of the ``counted`` bins, (bins, 2, cells); ``stored`` bins go into ``store``."""
 
 
 class StreamedRates(NamedTuple):
@@ -108,7 +108,7 @@ def counted_rates(
     threshold: float | None = None,
     memory_budget: int | None = None,
 ) -> StreamedRates:
-    """The same with another `Counter`."""
+    """The result of `streamed` for trials counted by ``counter``."""
     counts, errors = counter.bins(threshold)
     # Bins with trials, the highest scores first.
     places = counts.sum(1).nonzero().flatten().flip(0)
@@ -208,9 +208,9 @@ def _walked(
     """The result of one walk: twice the pairs won within its bins, and the cells of the bins around the
     crossing. The counts are freed before the next walk.
     """
-    counted, stored = ([bin.place for bin in some] for some in group)
+    counted_places, stored_places = ([bin.place for bin in bins] for bins in group)
     store = StoredScores(sum(bin.targets for bin in group.stored), sum(bin.impostors for bin in group.stored))
-    cells = counter.cells(counted, stored, store, dtype=dtype)
+    cells = counter.cells(counted_places, stored_places, store, dtype=dtype)
     won = _won_within(cells, group.counted) + doubled_wins(store.sorted()) - _won_between(group.stored)
     return won, {bin: cells[slot].tolist() for slot, bin in enumerate(group.counted) if bin in around}
 
@@ -218,9 +218,9 @@ def _walked(
 def _groups(
     bins: Sequence[_Bin], first: Sequence[_Bin], memory_budget: int, *, bin_bytes: int, keep: bool
 ) -> list[_Group]:
-    """What each walk looks into: the first bins, then all with trials of both kinds, as many as fit.
+    """The bins of each walk: ``first``, then all with trials of both kinds, as many as fit into memory.
 
-    A bin with few trials is kept instead of counted where that takes less memory.
+    The trials of a bin are stored instead of counted if that takes less memory.
     """
     mixed = (bin for bin in bins if bin.targets and bin.impostors)
     groups: list[_Group] = []
@@ -228,12 +228,12 @@ def _groups(
     for bin in dict.fromkeys([*first, *mixed]):
         trials_bytes = 4 * (bin.targets + bin.impostors)
         is_kept = keep and trials_bytes < bin_bytes and bin not in first
-        needed = trials_bytes if is_kept else bin_bytes
-        if not groups or needed > free or len(groups[-1].counted) == MOST_COUNTED:
+        size = trials_bytes if is_kept else bin_bytes
+        if not groups or size > free or len(groups[-1].counted) == MOST_COUNTED:
             groups.append(_Group([], []))
             free = memory_budget - bin_bytes  # the trials of all other bins are counted in one slot
         (groups[-1].stored if is_kept else groups[-1].counted).append(bin)
-        free -= needed
+        free -= size
     return groups
 
 
@@ -255,7 +255,7 @@ def _crossing_cell(
 ) -> Crossing:
     """The two thresholds that are scores: in the bin the rates cross in, or the lowest of the one above.
 
-    ``around`` has the cells of both bins, or of the one if there is none above.
+    ``around`` has the cells of both bins, or of one bin if none is above it.
     """
     strict = None
     if len(around) == 2:
@@ -290,25 +290,26 @@ def _won_within(cells: Tensor, bins: Sequence[_Bin]) -> int:
     doubled = 0
     at_once = AT_ONCE.get(cells.device.type, AT_ONCE["other"])
     for start in range(0, len(bins), at_once):
-        some = cells[start : start + at_once]
-        impostors, targets = some[:, 0].long(), some[:, 1].long()
+        chunk = cells[start : start + at_once]
+        impostors, targets = chunk[:, 0].long(), chunk[:, 1].long()
         above = targets.cumsum(1).neg_().add_(targets.sum(1, keepdim=True))
         totals = torch.stack([impostors.sum(1), targets.sum(1)], dim=1).tolist()
         _check_same_trials(totals, bins[start : start + at_once])
-        if max(one * other for one, other in totals) < 2**60:
+        if max(impostor_count * target_count for impostor_count, target_count in totals) < 2**60:
             doubled += int((impostors * above.mul_(2).add_(targets)).sum())
         else:  # beyond int64; Python's numbers have no end
             rows = zip(*(counts.flatten().tolist() for counts in (impostors, above, targets)), strict=True)
-            doubled += sum(one * (2 * more + ties) for one, more, ties in rows)
+            doubled += sum(impostor_count * (2 * more + ties) for impostor_count, more, ties in rows)
     return doubled
 
 
 def _check_same_trials(totals: Sequence[Sequence[int]], bins: Sequence[_Bin]) -> None:
-    """ValueError if a later walk has other trials than the first."""
+    """Raise ValueError if a later walk has other trials than the first."""
     for (impostors, targets), bin in zip(totals, bins, strict=True):
         if (impostors, targets) != (bin.impostors, bin.targets):
             expected, near = bin.impostors + bin.targets, lowest_of(bin.place)
             raise ValueError(
                 f"expected the same trials on every walk, got {expected} near a score of {near:g} on the "
-                f"first and {impostors + targets} on a later one; is something random or used up?"
+                f"first and {impostors + targets} on a later one; "
+                "is something random or an iterator used twice?"
             )

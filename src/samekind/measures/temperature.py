@@ -57,8 +57,8 @@ def temperature_calibration(class_scores: Tensor, truth: Tensor) -> TemperatureC
     """
     truth = check_class_scores(class_scores, truth, name="class_scores")
     scores = class_scores.detach()
-    some = torch.split(scores, max(1, CHUNK // scores.shape[1]))
-    if infinite := sum(int((rows.double().abs() >= LARGEST).sum()) for rows in some):
+    chunks = torch.split(scores, max(1, CHUNK // scores.shape[1]))
+    if infinite := sum(int((rows.double().abs() >= LARGEST).sum()) for rows in chunks):
         raise ValueError(f"expected finite class_scores, got {infinite} that are infinite or nearly so")
     gaps = torch.cat([-depths.mean(1) for depths, _ in _depths(scores)])
     if not (gaps > 0).any():
@@ -83,7 +83,7 @@ class _Fit:
         self.margin = float(apart[apart > 0].median()) if (apart > 0).any() else 0.0
 
     def slope(self, logarithm: float) -> tuple[float, float]:
-        """The derivative of the cost in unit / temperature, and that one's in its logarithm."""
+        """The derivative of the cost by unit / temperature, and the derivative of that by its logarithm."""
         inverse = math.exp(logarithm)
         # The artificial item: the better of its two classes is wrong.
         wrong = 1 / (1 + math.exp(-inverse * self.margin))
@@ -97,7 +97,7 @@ class _Fit:
 
 
 def _inverse(fit: _Fit) -> float:
-    """unit / temperature where the cost is least, or beyond the bound it falls towards."""
+    """unit / temperature where the cost is lowest, or a value beyond a bound if it falls towards that bound."""
     low, high = -math.log(FLATTEST), -math.log(SHARPEST)
     if fit.slope(low)[0] >= 0:
         return math.exp(low) / 2
@@ -117,12 +117,12 @@ def _inverse(fit: _Fit) -> float:
 
 
 def _depths(scores: Tensor, *, unit: float | None = None) -> Iterator[tuple[Tensor, slice]]:
-    """How far each score lies below the best of its item, some items at a time; in units, no deeper than
-    matters.
+    """How far each score lies below the best of its item, a few items at a time; in units, clipped at
+    DEEPEST.
     """
     height = max(1, CHUNK // scores.shape[1])
     for start in range(0, len(scores), height):
         rows = slice(start, start + height)
-        some = scores[rows].double()
-        below = some - some.amax(1, keepdim=True)
+        chunk = scores[rows].double()
+        below = chunk - chunk.amax(1, keepdim=True)
         yield below if unit is None else (below / unit).clamp(min=-DEEPEST), rows

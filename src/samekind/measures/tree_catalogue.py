@@ -63,13 +63,13 @@ def average_similarity(k: int) -> Measure:
     return Measure(f"AHS@{k}", "HS at 1, 2, … k, averaged: the area under its curve.", family="AHS@k")
 
 
-def correlation_of(what: str) -> Measure:
-    """The mean correlation of proxies, prototypes or something else; of nothing, the measure itself."""
-    return CORRELATION.variant(f"of {what}") if what else CORRELATION
+def correlation_of(subject: str) -> Measure:
+    """The mean correlation of proxies, prototypes or another subject; the plain measure for an empty subject."""
+    return CORRELATION.variant(f"of {subject}") if subject else CORRELATION
 
 
 def right_at(level: float) -> Measure:
-    """The share of right answers where so many are wanted: "right at 95%"."""
+    """The share of right answers for a wanted level: "right at 95%"."""
     return Measure(
         f"right at {100 * level:g}%",
         "answers may be groups of the tree where the class is unsure: the share that is right, which should "

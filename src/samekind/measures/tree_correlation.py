@@ -60,14 +60,18 @@ def _columns(values: Tensor, include_diagonal: bool) -> Tensor:
     rows = values.detach().double().T
     if include_diagonal:
         return rows.contiguous()
-    others = ~torch.eye(len(rows), dtype=torch.bool, device=rows.device)
-    return rows[others].reshape(len(rows), len(rows) - 1)
+    off_diagonal = ~torch.eye(len(rows), dtype=torch.bool, device=rows.device)
+    return rows[off_diagonal].reshape(len(rows), len(rows) - 1)
 
 
 def _spearman(first: Tensor, second: Tensor) -> Tensor:
     """The rank correlation of each two rows: (n, m), (n, m) -> (n,); NaN for a row of equal numbers."""
-    one, other = (ranks - ranks.mean(1, keepdim=True) for ranks in map(_ranks, (first, second)))
-    return (one * other).sum(1) / (one.square().sum(1) * other.square().sum(1)).sqrt()
+    first_ranks, second_ranks = (
+        ranks - ranks.mean(1, keepdim=True) for ranks in map(_ranks, (first, second))
+    )
+    return (first_ranks * second_ranks).sum(1) / (
+        first_ranks.square().sum(1) * second_ranks.square().sum(1)
+    ).sqrt()
 
 
 def _ranks(rows: Tensor) -> Tensor:

@@ -66,14 +66,14 @@ def bootstrap_trials(
     costs = Costs(prior, miss_cost, false_accept_cost)
     check_statistics(statistics, [threshold], costs, replicates)
     same, sides, classes = _checked_trials(scores, same, first, second)
-    [counted] = _counted([scores], same, sides, classes, [threshold], most_trials, seed)
+    [counts] = _counted([scores], same, sides, classes, [threshold], most_trials, seed)
     weights = class_weights(classes, replicates, seed)
-    drawn = _replicates([counted], weights, (*statistics, *get_args(Single)), costs)
-    unseen = _unseen(drawn, same, classes)
+    measured = _replicates([counts], weights, (*statistics, *get_args(Single)), costs)
+    unseen = _unseen(measured, same, classes)
     intervals: dict[str, Interval] = {}
     for name in statistics:
         value = value_of(name, scores, same, threshold, costs)
-        interval = _around(name, value, drawn[name][0], classes)
+        interval = _around(name, value, measured[name][0], classes)
         intervals[name] = not_too_sure(name, interval, same, costs, unseen)
     return intervals
 
@@ -109,22 +109,24 @@ def paired_bootstrap(
     check_statistics(statistics, cuts, costs, replicates)
     _checked_trials(others, same, first, second)
     same, sides, classes = _checked_trials(scores, same, first, second)
-    counted = _counted([scores, others], same, sides, classes, cuts, most_trials, seed)
-    drawn = _replicates(counted, class_weights(classes, replicates, seed), statistics, costs)
+    counts = _counted([scores, others], same, sides, classes, cuts, most_trials, seed)
+    measured = _replicates(counts, class_weights(classes, replicates, seed), statistics, costs)
     differences: dict[str, Difference] = {}
     for name in statistics:
-        one = value_of(name, scores, same, cuts[0], costs)
-        other = value_of(name, others, same, cuts[1], costs)
-        differences[name] = difference_around(one - other, drawn[name][0] - drawn[name][1], classes)
+        first_value = value_of(name, scores, same, cuts[0], costs)
+        second_value = value_of(name, others, same, cuts[1], costs)
+        differences[name] = difference_around(
+            first_value - second_value, measured[name][0] - measured[name][1], classes
+        )
     return differences
 
 
 def _replicates(
-    counted: Sequence[Counted], weights: Numbers, statistics: Sequence[Statistic | Single], costs: Costs
+    counts: Sequence[Counted], weights: Numbers, statistics: Sequence[Statistic | Single], costs: Costs
 ) -> dict[str, list[Numbers]]:
     """Each measure of each set of trials in every usable replicate."""
     parts: dict[str, list[list[Numbers]]] = {name: [] for name in statistics}
-    for systems in curves(counted, weights):
+    for systems in curves(counts, weights):
         for name in statistics:
             parts[name].append([values_of(name, curve, costs) for curve in systems])
     return {
@@ -143,13 +145,13 @@ def _around(name: Statistic, value: float, replicates: Numbers, classes: int) ->
     return interval_around(value, replicates, classes, is_share=True)
 
 
-def _unseen(drawn: dict[str, list[Numbers]], same: Tensor, classes: int) -> Unseen:
-    """The upper ends of the two rates, had one trial of each kind gone wrong."""
+def _unseen(measured: dict[str, list[Numbers]], same: Tensor, classes: int) -> Unseen:
+    """The upper ends of the two error rates if one trial of each kind were wrong."""
     targets = int(same.sum())
     counts = len(same) - targets, targets
     return Unseen(
         *(
-            interval_around(1 / count, drawn[name][0], classes, is_share=True).high
+            interval_around(1 / count, measured[name][0], classes, is_share=True).high
             for name, count in zip(get_args(Single), counts, strict=True)
         )
     )
@@ -181,13 +183,13 @@ def _counted(
     most_trials: int,
     seed: int,
 ) -> list[Counted]:
-    """The trials of each system counted; of too many, a random part of each kind, the same for all."""
+    """The counted trials of each system. Of too many trials, all systems use the same random part."""
     shares = (1.0, 1.0)
     places = torch.arange(len(same))
     if len(same) > most_trials:
         generator = torch.Generator().manual_seed(seed)
         by_answer = [answer.nonzero().flatten() for answer in (same, ~same)]
-        # As many of both as can be: there are far fewer same-class trials, and each counts for more.
+        # Same-class trials are far fewer and matter more: keep as many of them as possible.
         fewer = min(map(len, by_answer))
         most = [
             max(most_trials // 2, most_trials - fewer) if len(answer) > fewer else most_trials // 2

@@ -69,8 +69,8 @@ def values_of(name: Statistic | Single, curves: Curves, costs: Costs) -> Numbers
     match name:
         case "EER":
             nearest = np.abs(accepts - rejects).argmin(0)[None]
-            both = np.take_along_axis(accepts, nearest, 0) + np.take_along_axis(rejects, nearest, 0)
-            return np.asarray(both[0] / 2)
+            sums = np.take_along_axis(accepts, nearest, 0) + np.take_along_axis(rejects, nearest, 0)
+            return np.asarray(sums[0] / 2)
         case "AUC":
             nothing = np.zeros_like(accepts[:1])
             hits = 1 - np.concatenate([nothing + 1, rejects])
@@ -96,10 +96,10 @@ def values_of(name: Statistic | Single, curves: Curves, costs: Costs) -> Numbers
 
 
 def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs, unseen: Unseen) -> Interval:
-    """The interval, at least as wide as that of as many independent trials, and within the range.
+    """The interval, widened to at least that of independent trials, within the range of the measure.
 
-    Without an error, or with errors only, replicates have no spread: then the interval is at least as wide as
-    that of one error, and that of the rule of three.
+    Without errors, or with errors only, replicates have no spread. Then the interval is at least as wide as
+    for one error, and as that of the rule of three.
     """
     targets = int(same.sum())
     impostors = len(same) - targets
@@ -139,5 +139,5 @@ def _at_the_ends(interval: Interval, above: float, below: float) -> Interval:
 
 
 def _at(rates: Numbers, accepting: int, *, nothing_accepted: float) -> Numbers:
-    """The rates at the threshold asked about; above every score nothing is accepted."""
+    """The rates at the given threshold. A threshold above every score accepts nothing."""
     return rates[accepting - 1] if accepting else np.full(rates.shape[1], nothing_accepted)

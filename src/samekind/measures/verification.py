@@ -29,8 +29,9 @@ def equal_error_rate(scores: Tensor, same: Tensor, *, form: EerMethod = "nearest
     ``"nearest"`` is the mean of the two rates at the observed score where they are nearest to each other;
     of two equally near, the rates crossing between them, the stricter is taken. The threshold is always
     one of the scores. ``"interpolated"`` draws a straight line between the two thresholds around the
-    crossing and takes the point with equal rates. ``"kaldi"`` walks up the scores of one class until the
-    score with as large a share of the others above it is lower: the rate is the share of the steps.
+    crossing and takes the point with equal rates. ``"kaldi"`` walks up the scores of one-class pairs until
+    the two-class score with the same share of its kind above it is lower. The rate is the share of steps
+    taken.
 
     0 when every pair of one class outscores every other, 1 in reversed order (Kaldi's form stops one trial
     short of 1), 0.5 when all scores are equal (Kaldi's form knows no ties).
@@ -73,7 +74,8 @@ def equal_error_and_area(scores: Tensor, same: Tensor) -> tuple[EqualError, floa
 
 
 def average_precision(scores: Tensor, same: Tensor) -> float:
-    """The mean, over the trials of one class, of the share of one class among those that score as much.
+    """The mean precision over the trials of one class: the share of one-class trials among those scoring as
+    high.
 
     1 for separated trials; for uninformative scores about the share of one-class trials, so it depends on how
     many of each kind there are. Tied scores are accepted together.
@@ -113,14 +115,14 @@ def accuracy_at(scores: Tensor, same: Tensor, threshold: float) -> float:
 def threshold_at(
     scores: Tensor, same: Tensor, *, false_accepts: float | None = None, false_rejects: float | None = None
 ) -> float:
-    """The threshold for a wanted error rate: give one of the two.
+    """The threshold for a wanted error rate: pass exactly one of the two rates.
 
-    For false accepts the most lenient observed score whose rate is at most ``false_accepts``. Where even
-    the highest score accepts too many, the next number above it in the scores' own precision: that
-    accepts none of these trials, and only a higher score later. A rate of 1 gives the lowest score.
+    For false accepts it is the most lenient observed score whose rate is at most ``false_accepts``. If even
+    the highest score accepts too many, it is the next larger number in the scores' own precision, which
+    accepts none of these trials. A rate of 1 gives the lowest score.
 
-    For false rejects the strictest observed score whose rate is at most ``false_rejects``; there always
-    is one, as the lowest score rejects nothing. A rate of 1 gives the highest score.
+    For false rejects it is the strictest observed score whose rate is at most ``false_rejects``. The lowest
+    score rejects nothing, so there always is one. A rate of 1 gives the highest score.
 
     >>> scores, same = torch.tensor([0.875, 0.75, 0.5, 0.25]), torch.tensor([True, False, True, False])
     >>> threshold_at(scores, same, false_accepts=0.5), threshold_at(scores, same, false_accepts=0.0)
@@ -207,5 +209,5 @@ def _at_false_rejects(scores: Tensor, same: Tensor, rate: float) -> float:
 
 
 def _allowed(rate: float, trials: int) -> int:
-    """The most trials whose share is at most the rate, shares rounded as Python divides."""
+    """The largest number of trials whose share, as Python rounds it, is at most the rate."""
     return bisect.bisect_right(range(1, trials + 1), rate, key=lambda count: count / trials)

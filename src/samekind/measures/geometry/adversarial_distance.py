@@ -38,12 +38,12 @@ def adversarial_distances(
     reference_labels: Tensor | None = None,
     voronoi: bool = False,
 ) -> Tensor:
-    """The distance (n,) from every item to the nearest point that the nearest reference gives another class.
+    """The distance (n,) from every item to the nearest point whose nearest reference has another class.
 
-    0 for an item that is wrong as it is, infinite where no point is wrong. Without ``references`` (m, d) and
-    their labels (m,) these are the items themselves: the 1-nearest-neighbour classifier. With ``voronoi``
-    only points count that are nearer to the item than to any other item; the classifier by the items
-    themselves is never wrong there. Where references of two classes are equally near, the point is wrong.
+    0 for an item that is wrong already, infinite if no point is wrong. Without ``references`` (m, d) and
+    their labels (m,) the items are the references: the 1-nearest-neighbour classifier. With ``voronoi`` only
+    points count that are nearer to the item than to any other item; there that classifier is never wrong. A
+    point with references of two classes equally near is wrong.
 
     The share of distances above ε is the adversarial accuracy at ε (`accuracy_within`): the standard one, or
     with ``voronoi`` the Voronoi-ε one. Below half the `smallest_distance` the two are equal.
@@ -58,15 +58,15 @@ def adversarial_distances(
     check_classes(checked, labels)
     if (references is None) != (reference_labels is None):
         raise ValueError("expected references and reference_labels together, got one of them")
-    others, names = checked, labels
+    targets, names = checked, labels
     if references is not None and reference_labels is not None:
-        others, names = check_features(references, name="references"), reference_labels
-        check_classes(others, names)
-        if others.shape[1] != checked.shape[1]:
+        targets, names = check_features(references, name="references"), reference_labels
+        check_classes(targets, names)
+        if targets.shape[1] != checked.shape[1]:
             raise ValueError(
-                f"expected references as long as the features, {checked.shape[1]}, got {others.shape[1]}"
+                f"expected references as long as the features, {checked.shape[1]}, got {targets.shape[1]}"
             )
-    items, points = checked.cpu().numpy(), others.cpu().numpy()
+    items, points = checked.cpu().numpy(), targets.cpu().numpy()
     classes = names.cpu().numpy()
     distances = [
         _distance(items, points, classes != label, place, voronoi=voronoi)
@@ -76,8 +76,8 @@ def adversarial_distances(
 
 
 def smallest_distance(features: Tensor, *, order: float = 2.0) -> float:
-    """The distance between the two nearest of the items that are not at one place; 1, 2 or ``math.inf`` is
-    the ``order`` of the norm. Infinite if all are at one place.
+    """The smallest distance above 0 between two items; the ``order`` of the norm is 1, 2 or ``math.inf``.
+    Infinite if all items are equal.
 
     >>> smallest_distance(torch.tensor([[0.0, 0.0], [3.0, 4.0], [3.0, 4.0]]))
     5.0
@@ -120,14 +120,14 @@ def _walls(points: np.ndarray, own: int) -> "Walls":
     """The Voronoi cell of one of the points: its walls with the others that are not at the same place."""
     to_others = points - points[own]
     lengths = np.linalg.norm(to_others, axis=1)
-    others = lengths > 0
-    normals = to_others[others] / lengths[others, None]
-    offsets = (normals * (points[others] + points[own]) / 2).sum(1)
+    distinct = lengths > 0
+    normals = to_others[distinct] / lengths[distinct, None]
+    offsets = (normals * (points[distinct] + points[own]) / 2).sum(1)
     return np.column_stack([normals, offsets])
 
 
 def _bounds(points: np.ndarray, nearest: int) -> np.ndarray:
-    """How far the origin is at least from the cell of each point: its wall with the nearest one."""
+    """A lower bound of the distance from the origin to each point's cell: its wall with the nearest point."""
     squares = (points**2).sum(1)
     apart = np.linalg.norm(points - points[nearest], axis=1)
     bounds: np.ndarray = (squares - squares[nearest]) / (2 * np.where(apart > 0, apart, 1))
@@ -143,8 +143,8 @@ def _least(walls: "Walls") -> float:
         return 0.0
     target = np.append(np.zeros(normals.shape[1]), 1.0)
     weights, _ = nnls(-walls.T, target)
-    rest = -walls.T @ weights - target
-    if rest[-1] > -np.finfo(float).eps:
+    residual = -walls.T @ weights - target
+    if residual[-1] > -np.finfo(float).eps:
         return math.inf
-    point = -rest[:-1] / rest[-1]
+    point = -residual[:-1] / residual[-1]
     return float(np.linalg.norm(point)) if (normals @ point <= offsets + ROUNDING).all() else math.inf

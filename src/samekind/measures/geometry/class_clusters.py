@@ -48,32 +48,32 @@ def nearest_centroid_accuracy(
 ) -> float:
     """The share of items that are nearer to their own class's centroid than to any other.
 
-    The centroids are those of the items themselves or of ``reference``, other features (m, d) and their
-    labels (m,); an item of a class that the reference does not have is counted as wrong. Of equally near
-    classes the lower one is taken.
+    The centroids are those of the items themselves, or of ``reference``: other features (m, d) and their
+    labels (m,). An item whose class is not in the reference counts as wrong. Of equally near classes the
+    lower one is taken.
 
     >>> nearest_centroid_accuracy(torch.tensor([[0.0], [1.0], [9.0], [2.0]]), torch.tensor([0, 0, 1, 1]))
     0.75
     """
     points = check_features(features)
     check_classes(points, labels)
-    known, known_labels = (
+    references, reference_labels = (
         (points, labels) if reference is None else (check_features(reference[0]), reference[1])
     )
-    if known.shape[1] != points.shape[1]:
-        widths = f"{known.shape[1]} and {points.shape[1]}"
+    if references.shape[1] != points.shape[1]:
+        widths = f"{references.shape[1]} and {points.shape[1]}"
         raise ValueError(f"expected a reference of the features' dimension, got {widths}")
-    check_classes(known, known_labels)
-    names, index = torch.unique(known_labels, return_inverse=True)
+    check_classes(references, reference_labels)
+    names, index = torch.unique(reference_labels, return_inverse=True)
     # Far from the origin the products would lose digits.
-    middle = known.mean(0)
-    centroids = class_means(known - middle, index, len(names))[0]
+    middle = references.mean(0)
+    centroids = class_means(references - middle, index, len(names))[0]
     halves = centroids.square().sum(1) / 2
     right, height = 0, max(1, PAIRS // len(names))
     for top in range(0, len(points), height):
-        some = slice(top, top + height)
-        nearest = ((points[some] - middle) @ centroids.T - halves).argmax(1)
-        right += int((names[nearest] == labels[some]).sum())
+        rows = slice(top, top + height)
+        nearest = ((points[rows] - middle) @ centroids.T - halves).argmax(1)
+        right += int((names[nearest] == labels[rows]).sum())
     return right / len(labels)
 
 

@@ -20,7 +20,7 @@ class PrincipalDirections(NamedTuple):
 
 
 def residual_features(z: Tensor, labels: Tensor, prototypes: Tensor) -> Tensor:
-    """Embeddings less the nearest prototype of their class: (n, d), (n,), (classes, k, d) -> (n, d).
+    """Embeddings minus the nearest prototype of their class: (n, d), (n,), (classes, k, d) -> (n, d).
 
     They hold what varies within classes, such as pose, light or handwriting. ``labels`` are rows of the
     prototypes.
@@ -56,8 +56,8 @@ def principal_directions(z: Tensor, *, count: int | None = None) -> PrincipalDir
 def reweighted(z: Tensor, directions: PrincipalDirections, weights: Tensor) -> Tensor:
     """Embeddings with each direction stretched by its weight, centred on the mean: (n, d) -> (n, d).
 
-    ``weights`` is (directions,), 0 or more: 1 keeps a direction, 0 removes it; small weights of the first
-    directions, which separate the classes, bring out the rest. What lies outside the directions is removed.
+    ``weights`` is (directions,), 0 or more: 1 keeps a direction, 0 removes it. The first directions separate
+    the classes; small weights for them bring out the rest. Everything outside the directions is removed.
     """
     if weights.shape != directions.deviations.shape:
         expected = f"({len(directions.deviations)},)"

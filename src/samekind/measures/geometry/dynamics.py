@@ -57,8 +57,8 @@ def rescaling(old: Tensor, new: Tensor) -> Rescaling:
     """How much of a change is plain rescaling, once each set is centred on its average point.
 
     ``alpha`` = <old, new> / ||old||². ``norm_ratio`` = ||new - alpha old|| / ||new - old||, which is the sine
-    of the angle between the change and the old embeddings: 0 for a rescaling, 1 for a change across. It is
-    NaN where nothing changed; both are where the old embeddings are one point.
+    of the angle between the change and the old embeddings: 0 for a rescaling, 1 for a change at a right
+    angle. It is NaN if nothing changed. Both are NaN if the old embeddings are one point.
 
     >>> rescaling(torch.tensor([[1.0, 0.0], [-1.0, 0.0]]), torch.tensor([[2.0, 0.0], [-2.0, 0.0]]))
     Rescaling(alpha=2.0, norm_ratio=0.0)
@@ -77,10 +77,10 @@ def step_dynamics(
 ) -> Tensor:
     """`DYNAMICS` of one training step (4,), in float64 on the device of the embeddings, which need not wait.
 
-    ``support`` (n,) says which items their class's prototype is the mean of; all others are queries. With
-    ``nearest`` the support items are the prototypes themselves, and the nearest of a class before the step is
-    meant both times. ``episodes`` (n,) says which task an item is of, if there are several: queries meet the
-    classes of their own. ``labels`` are any whole numbers.
+    ``support`` (n,) marks the items whose mean is the prototype of their class; all others are queries. With
+    ``nearest`` every support item is a prototype, and the one of a class that was nearest before the step
+    counts both times. ``episodes`` (n,) says which task an item belongs to: queries meet the classes of their
+    own task. ``labels`` are any whole numbers.
 
     The norm ratio and alpha are of all items (see `rescaling`), the rest of the queries. The distance to a
     prototype after the step over that before is a factor. ``con_alpha`` is its geometric mean over own
@@ -141,7 +141,7 @@ def compare_checkpoints(
         return CheckpointComparison(means[0], means[1], None, None, mann_whitney, None)
     is_proper = [(factors < 1 if proper == "below 1" else factors > 1) for factors in (first, second)]
     counts = [[int(flags.sum()), int((~flags).sum())] for flags in is_proper]
-    shares = [proper_count / (proper_count + others) for proper_count, others in counts]
+    shares = [proper_count / (proper_count + improper_count) for proper_count, improper_count in counts]
     fisher = float(fisher_exact(counts, alternative="two-sided").pvalue)
     return CheckpointComparison(means[0], means[1], shares[0], shares[1], mann_whitney, fisher)
 
@@ -171,7 +171,7 @@ def _nearest_support(distances: Tensor, same: Tensor, support: Tensor) -> Tensor
 
 
 def _check_step(old: Tensor, new: Tensor, labels: Tensor, support: Tensor, episodes: Tensor | None) -> None:
-    """Raises ValueError for shapes and types that do not fit; what the numbers are is not looked at."""
+    """Raise ValueError for shapes and types that do not fit. The values are not checked."""
     if old.ndim != 2 or old.shape != new.shape or not len(old):
         shapes = f"{tuple(old.shape)} and {tuple(new.shape)}"
         raise ValueError(f"expected one item at least, and old and new of one shape (n, d), got {shapes}")
@@ -179,8 +179,8 @@ def _check_step(old: Tensor, new: Tensor, labels: Tensor, support: Tensor, episo
     if episodes is not None:
         check_classes(old, episodes)
     if support.shape != labels.shape or support.dtype != torch.bool:
-        got = f"{tuple(support.shape)} of {support.dtype}"
-        raise ValueError(f"expected support of shape ({len(old)},), true or false for each item, got {got}")
+        came = f"{tuple(support.shape)} of {support.dtype}"
+        raise ValueError(f"expected support of shape ({len(old)},), true or false for each item, got {came}")
 
 
 def _pair(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
@@ -189,10 +189,10 @@ def _pair(old: Tensor, new: Tensor) -> tuple[Tensor, Tensor]:
     return check_features(old, name="old embeddings"), check_features(new, name="new embeddings")
 
 
-def _distances(z: Tensor, others: Tensor) -> Tensor:
+def _distances(z: Tensor, vectors: Tensor) -> Tensor:
     """Every item to every other vector: (n, d), (m, d) -> (n, m)."""
     # Not by the expanded square, which loses its digits where they nearly meet.
-    apart = torch.cdist(z, others, compute_mode="donot_use_mm_for_euclid_dist")
+    apart = torch.cdist(z, vectors, compute_mode="donot_use_mm_for_euclid_dist")
     return (apart.square() + EPSILON).sqrt()
 
 

@@ -31,7 +31,7 @@ def check_features(features: Tensor, *, name: str = "features") -> Tensor:
 
 
 def check_classes(features: Tensor, labels: Tensor) -> None:
-    """ValueError unless the labels are one whole number for each of the features."""
+    """Raise ValueError unless there is one whole number as label for each of the features."""
     if labels.shape != features.shape[:1]:
         shapes = f"{tuple(labels.shape)} for features {tuple(features.shape)}"
         raise ValueError(f"expected one label an item, (n,), got {shapes}")
@@ -49,9 +49,9 @@ def on_sphere(features: Tensor) -> Tensor:
 
 
 def class_centres(features: Tensor, labels: Tensor, *, normalise: bool) -> Centres:
-    """The features, on the sphere if asked, and their class means; ValueError for fewer than two classes.
+    """The features and their class means; fewer than two classes raise a ValueError.
 
-    A feature vector of length 0 points nowhere and stays where it is.
+    ``normalise`` puts the features on the unit sphere first. A feature vector of length 0 stays 0.
     """
     checked = check_features(features)
     check_classes(checked, labels)

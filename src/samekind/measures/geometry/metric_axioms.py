@@ -1,7 +1,8 @@
 """Is it a metric? How often, and how far, a learned distance breaks what a metric promises.
 
-``distances`` is (n, n), entry (a, b) the distance from a to b, which need not be that from b to a. A metric
-has 0 from everything to itself, the same both ways, and no way shorter for a detour: all breaches are 0.
+``distances`` is (n, n); entry (a, b) is the distance from a to b, which may differ from the one from b to a.
+In a metric the distance of an item to itself is 0, both directions are equal, and no detour is shorter: all
+breaches are 0.
 
 Monteiro et al., "An end-to-end approach for the verification problem: learning the right distance", ICML
 2020.
@@ -38,10 +39,10 @@ class MetricAxioms(NamedTuple):
 def metric_breaches(distances: Tensor, *, most_triples: int = 10_000_000, seed: int = 0) -> MetricAxioms:
     """The self-distances, the asymmetry of all pairs, and the triangle breaches of triples of items.
 
-    A triple is three different items, in each of its six orders: for distances that are the same both ways
-    each value then appears twice, which changes no share. Where there are more than ``most_triples``, that
-    many are drawn at random, with repetition, by the ``seed``; the largest breach is then that of those
-    drawn. Takes 8 bytes a triple at most, three times over. Needs three items.
+    A triple is three different items, in each of its six orders. For symmetric distances each value then
+    appears twice, which changes no share. If there are more than ``most_triples``, that many are drawn at
+    random, with repetition, by the ``seed``; the largest breach is then the largest of the sample. Memory is
+    at most three times 8 bytes per triple. Fewer than three items raise a ValueError.
 
     >>> line = torch.tensor([[0.0, 1.0, 3.0], [1.0, 0.0, 1.0], [3.0, 1.0, 0.0]])
     >>> found = metric_breaches(line)
@@ -57,8 +58,8 @@ def metric_breaches(distances: Tensor, *, most_triples: int = 10_000_000, seed: 
     checked, count = distances.detach().double(), len(distances)
     earlier = torch.triu_indices(count, count, 1, device=checked.device)
     both_ways = checked[earlier[0], earlier[1]] - checked[earlier[1], earlier[0]]
-    every = count * (count - 1) * (count - 2) <= most_triples
-    triangle = _all_triples(checked) if every else _some_triples(checked, most_triples, seed)
+    fits = count * (count - 1) * (count - 2) <= most_triples
+    triangle = _all_triples(checked) if fits else _some_triples(checked, most_triples, seed)
     return MetricAxioms(_breaches(checked.diagonal()), _breaches(both_ways.abs()), _breaches(triangle))
 
 
@@ -66,9 +67,9 @@ def _all_triples(distances: Tensor) -> Tensor:
     """The breaches of every ordered triple (a, b, c), a by a."""
     breaches = []
     for corner in range(len(distances)):
-        others = torch.arange(len(distances), device=distances.device) != corner
-        legs = distances[corner, others]
-        detour = distances[others][:, others] - (legs[:, None] + legs)
+        other_corners = torch.arange(len(distances), device=distances.device) != corner
+        legs = distances[corner, other_corners]
+        detour = distances[other_corners][:, other_corners] - (legs[:, None] + legs)
         apart = ~torch.eye(len(legs), dtype=torch.bool, device=distances.device)
         breaches.append(detour[apart].clamp(min=0))
     return torch.cat(breaches)
@@ -78,10 +79,11 @@ def _some_triples(distances: Tensor, most: int, seed: int) -> Tensor:
     """The breaches of random ordered triples of different items."""
     count, generator = len(distances), torch.Generator().manual_seed(seed)
     breaches = []
-    for done in range(0, most, 2**20):
-        size = min(2**20, most - done)
+    for start in range(0, most, 2**20):
+        size = min(2**20, most - start)
         a, b, c = (torch.randint(count - less, (size,), generator=generator) for less in range(3))
-        # Each is drawn among those left, and steps over the ones taken, the smaller one first.
+        # b is drawn from count - 1 places and skips a; c from count - 2 and skips both, the smaller one
+        # first.
         b = b + (b >= a)
         low, high = torch.minimum(a, b), torch.maximum(a, b)
         c = c + (c >= low)
@@ -98,7 +100,7 @@ def _breaches(values: Tensor) -> Breaches:
     counts = torch.histc(values.cpu(), bins=BINS, min=low, max=high)
     width = (high - low) / BINS
     ordered = values.sort().values
-    # The mean of the two in the middle, as everywhere but in torch.
+    # The mean of the two middle values; torch's median takes the lower one.
     median = (ordered[(len(values) - 1) // 2] + ordered[len(values) // 2]) / 2
     return Breaches(
         float(values.mean()),

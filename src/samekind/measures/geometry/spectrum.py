@@ -28,12 +28,12 @@ def spectral_decay(
 ) -> float:
     """How far the singular values are from being equal: ρ = KL(uniform || their shares of the sum).
 
-    0 for features spread alike in all d directions, larger the fewer directions carry them: those that fewer
-    than d items leave empty count as singular values of 0. The features are not centred. ``truncated`` leaves
-    out the last of d singular values, ``skip_first`` the largest, which for features that are never negative
-    is little but their mean; ``reverse`` is KL(shares || uniform), at most ln d. A singular value of 0 would
-    make ρ infinite: with ``"floor"`` no share is taken to be less than 1e-12, and with ``"rank"`` only the
-    values above rounding count, so that unused directions go unnoticed.
+    0 for features spread equally over all d directions; larger if fewer directions carry them. With fewer
+    than d items the empty directions count as singular values of 0. The features are not centred.
+    ``truncated`` leaves out the last of d singular values, ``skip_first`` the largest, which is mostly the
+    mean for features that are never negative. ``reverse`` is KL(shares || uniform), at most ln d. A singular
+    value of 0 would make ρ infinite: ``zeros="floor"`` raises shares to at least 1e-12, ``"rank"`` ignores
+    values that are only rounding.
 
     >>> abs(round(spectral_decay(torch.eye(3)), 6))
     0.0
@@ -44,7 +44,7 @@ def spectral_decay(
         raise ValueError(f'expected zeros to be met by "floor" or "rank", got "{zeros}"')
     values = _singular_values(features, normalise=normalise, truncated=truncated)[1 if skip_first else 0 :]
     if zeros == "rank":
-        # As numpy and torch tell the rank of a matrix.
+        # The tolerance that numpy and torch use for the rank of a matrix.
         smallest = max(features.shape) * torch.finfo(torch.float64).eps * float(values[:1].sum())
         values = values[values > smallest]
     if len(values) == 0 or float(values.sum()) == 0:
@@ -66,8 +66,8 @@ def directions_of_variance(features: Tensor, *, normalise: bool = True) -> int:
     """
     values = _singular_values(features, normalise=normalise, truncated=True)
     if features.shape[1] < 2 or float(values.sum()) == 0:
-        got = f"{features.shape[1]} dimensions" if features.shape[1] < 2 else "features that are all 0"
-        raise ValueError(f"expected features of two dimensions or more that are not all 0, got {got}")
+        came = f"{features.shape[1]} dimensions" if features.shape[1] < 2 else "features that are all 0"
+        raise ValueError(f"expected features of two dimensions or more that are not all 0, got {came}")
     # Rounding must not lift equal values above their equal part.
     return int((values / values.sum() > (1 + 1e-9) / (features.shape[1] - 1)).sum())
 
