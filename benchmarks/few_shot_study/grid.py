@@ -105,7 +105,7 @@ class Experiment(NamedTuple):
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
-    """Every run, what the page needs most first; of those for a CPU a seed at a time. A trial has one seed."""
+    """Every run, what the page needs most first; of those for a CPU a seed at a time. A trial has one."""
     if quick:
         systems = [("birds", "conv4-proto-dr", 5), ("birds", "conv4-matching", 5), ("birds", "house", 0)]
         systems += [("omniglot", "conv4-proto-dr", 1), ("birds", "conv4-relation", 5)]
