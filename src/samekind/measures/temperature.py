@@ -97,7 +97,7 @@ class _Fit:
 
 
 def _inverse(fit: _Fit) -> float:
-    """unit / temperature where the cost is lowest, or a value beyond a bound if it falls towards that bound."""
+    """unit / temperature where the cost is lowest, or beyond a bound if it falls towards that."""
     low, high = -math.log(FLATTEST), -math.log(SHARPEST)
     if fit.slope(low)[0] >= 0:
         return math.exp(low) / 2

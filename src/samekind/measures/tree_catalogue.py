@@ -64,7 +64,7 @@ def average_similarity(k: int) -> Measure:
 
 
 def correlation_of(subject: str) -> Measure:
-    """The mean correlation of proxies, prototypes or another subject; the plain measure for an empty subject."""
+    """The mean correlation of proxies, prototypes or another subject; the plain one for an empty text."""
     return CORRELATION.variant(f"of {subject}") if subject else CORRELATION
 
 
