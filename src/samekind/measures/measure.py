@@ -7,7 +7,7 @@ Better = Literal["lower", "higher"]
 
 
 class Sentence(NamedTuple):
-    """How a report words a value: ``part`` contains ``{value}`` and ``{items}``; ``whole`` joins the parts."""
+    """How a report words a value: ``part`` has ``{value}`` and ``{items}``; ``whole`` joins the parts."""
 
     part: str
     whole: str

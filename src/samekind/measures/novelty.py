@@ -45,7 +45,7 @@ def _end(value: float, news: int, knowns: int, outermost: float) -> float:
 
 
 def _variance(value: float, news: int, knowns: int) -> float:
-    """The variance of the Mann-Whitney share for exponential scores and equal sizes (Hanley and McNeil)."""
+    """The variance of the Mann-Whitney share for exponential scores, equal sizes (Hanley and McNeil)."""
     freedom = (news + knowns) / 2 - 1
     spread = 1 + freedom * (1 - value) / (2 - value) + freedom * value / (1 + value)
     return value * (1 - value) * spread / (news * knowns)

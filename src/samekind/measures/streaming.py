@@ -39,7 +39,7 @@ class Counter(Protocol):
     def cells(
         self, counted: Sequence[int], stored: Sequence[int], store: StoredScores, *, dtype: torch.dtype
     ) -> Tensor:
-        """Trials in each cell of the ``counted`` bins, (bins, 2, cells); ``stored`` ones go to ``store``."""
+        """Trials in each cell of the ``counted`` bins, (bins, 2, cells); ``stored`` bins go to ``store``."""
 
 
 class StreamedRates(NamedTuple):
