@@ -29,9 +29,9 @@ def test_fits_every_kind_and_says_what_temperatures_need(plane, items_at):
 
 
 def test_one_kind_leaves_temperatures_alone_and_many_items_are_drawn(plane, items_at):
-    answer = calibrate(plane, items_at(DEGREES, LABELS), kind="cosine", limit=6)
-    assert list(answer.decisions) == ["cosine"]
-    assert "6 items drawn from points" in answer.decisions["cosine"].trials
+    answer = calibrate(plane, items_at(DEGREES, LABELS), kind="similarity", limit=6)
+    assert list(answer.decisions) == ["similarity"]
+    assert "6 items drawn from points" in answer.decisions["similarity"].trials
     assert answer.note is None
 
 

@@ -27,6 +27,7 @@ NO_PLOTS = {
     "measure_field",
     "pictures_section",
     "plane",
+    "write_figure",
     "write_groups_page",
     "write_report",
     "write_robustness_page",

@@ -164,31 +164,25 @@ def evaluate(
 
     Values have their 95% interval in brackets, if there is one.
     """
-    from samekind.questions.evaluate import (
-        COHORT_NORMS,
-        COMBINATIONS,
-        IGNORED,
-        SEARCHED_PARTS,
-        EvaluationSettings,
-    )
+    from samekind.questions import evaluate as choices
     from samekind.questions.evaluate_opened import CohortSource
 
     check_together(context, TOGETHER)
-    settings = EvaluationSettings(
+    settings = choices.EvaluationSettings(
         tasks=tasks,
         way=way,
         shots=options.whole_numbers("shots", shots),
         ranks=options.whole_numbers("ranks", ranks),
         enrol=enrol,
-        combination=options.known("combine", combine, COMBINATIONS),
-        gallery=options.known_or_none("gallery", gallery, SEARCHED_PARTS),
-        ignore=options.known("ignore", ignore, IGNORED),
+        combination=options.known("combine", combine, choices.COMBINATIONS),
+        gallery=options.known_or_none("gallery", gallery, choices.SEARCHED_PARTS),
+        ignore=options.known("ignore", ignore, choices.IGNORED),
         measures="all" if everything else "main",
         seed=seed,
         limit=most,
         references=not no_references,
     )
-    how = options.known_or_none("norm", norm, COHORT_NORMS)
+    how = options.known_or_none("norm", norm, choices.COHORT_NORMS)
     source = None if cohort is None else CohortSource(cohort, how, top, skip_unreadable)
     about = About(run, data, label, skip_unreadable, trials, root, enrolments, against, taxonomy, report)
     answer = _asked(about, settings, source, device=device)
