@@ -112,13 +112,11 @@ def _places(values: "Tensor") -> str:
 
 def _file_names(ids: Sequence[str]) -> Iterator[str]:
     """A name for each drawing, after its picture and never that of any picture; no two alike."""
-    from samekind.data import PICTURES
+    from samekind.data.media.pictures import picture_stem
 
     taken = {PurePath(id).name.lower() for id in ids}
     for id in ids:
-        path = PurePath(id)
-        known = PICTURES.takes(path.suffix)
-        stem = re.sub(r"[^\w.-]+", "-", path.stem if known else path.name)
+        stem = re.sub(r"[^\w.-]+", "-", picture_stem(PurePath(id)))
         stem = stem.encode()[:LONGEST_STEM].decode(errors="ignore")
         name, number = f"{stem}-attention.png", 2
         while name.lower() in taken:  # some file systems ignore case
