@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from samekind.data import clusters, digits
+from samekind.data.media.attacked import DEVIATIONS
+from samekind.data.media.pictures import EPSILONS
 from samekind.errors import SettingError
 from samekind.prototypes import SupportMeans
 from samekind.questions.robustness import (
-    DEVIATION_EPSILONS,
-    PIXEL_EPSILONS,
     RobustnessSettings,
     known_norm,
     read_epsilon,
@@ -44,8 +44,8 @@ def test_an_answer_is_plain_json_with_its_warnings():
 @pytest.mark.parametrize(
     ("items", "usual"),
     [
-        (digits().take(torch.arange(40)), PIXEL_EPSILONS),
-        (clusters(classes=2, items=6, dimension=3), DEVIATION_EPSILONS),
+        (digits().take(torch.arange(40)), EPSILONS),
+        (clusters(classes=2, items=6, dimension=3), DEVIATIONS),
     ],
 )
 def test_usual_epsilons_go_by_the_items(items, usual):

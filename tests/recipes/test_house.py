@@ -64,9 +64,10 @@ def test_few_items_make_smaller_batches_and_more_epochs(packages, count):
 def test_the_start_of_the_ladder_is_the_network_untrained_or_the_raw_input(packages):
     packages(True)
     run = house((3, 224, 224))
-    assert untrained(run).space.encoder == run.space.encoder
+    items = clusters(classes=3, items=4, dimension=5)
+    assert untrained(run, items).space.encoder == run.space.encoder
     packages(False)
-    start = untrained(house(clusters(classes=3, items=4, dimension=5)))
+    start = untrained(house(items), items)
     assert (start.space.encoder.name, start.space.standardise) == ("Unchanged", "features")
     assert start.space.prototypes.name == "SupportMeans"
 

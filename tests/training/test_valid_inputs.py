@@ -13,7 +13,7 @@ from samekind.errors import DataError, SettingError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
-from samekind.training.valid_inputs import COLUMN_UNIT, PIXEL_UNIT, valid_inputs
+from samekind.training.valid_inputs import COLUMN_UNIT, valid_inputs
 
 
 def space_of(encoder, dimension):
@@ -29,7 +29,7 @@ def table():
 def test_bytes_of_pictures_go_from_0_to_1():
     items = digits().take(torch.arange(5))
     inputs = valid_inputs(space_of(nn.Flatten(), 64), items)
-    assert (inputs.unit, inputs.scale) == (PIXEL_UNIT, None)
+    assert (inputs.unit, inputs.scale) == ("in the range of a pixel, 0 to 1", None)
     assert (inputs.limits.low, inputs.limits.high) == (0, 1)
     assert inputs.x.dtype == torch.float32
     assert 0 <= float(inputs.x.min()) <= float(inputs.x.max()) <= 1
@@ -78,7 +78,7 @@ def test_sounds_keep_their_padding_and_features_are_refused():
     sounds = Items(samples, torch.tensor([0, 1]), ("a", "b"), "sounds")
     inputs = valid_inputs(space_of(nn.Flatten(), 3), sounds)
     assert inputs.unit == "in the range of a sample, -1 to 1"
-    assert inputs.limits is SOUNDS
+    assert inputs.limits == SOUNDS
     assert inputs.x.isnan().sum() == 2
     inputs.limits.expect(inputs.x.nan_to_num(-1.0))  # the loudest samples that a file has are valid
     region = inputs.in_units(Relative(0.1))

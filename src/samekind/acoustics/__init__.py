@@ -10,7 +10,16 @@ Samples that wait in memory are 16-bit whole numbers, as files have them; `PAD` 
 """
 
 from samekind.acoustics.features import Features, Sounds, usual_coefficients
-from samekind.acoustics.padding import PAD, as_floats, as_samples, lengths_of, marked, padded, repeated
+from samekind.acoustics.padding import (
+    PAD,
+    as_floats,
+    as_samples,
+    lengths_of,
+    marked,
+    padded,
+    repeated,
+    unpadded,
+)
 from samekind.acoustics.preparation import Preparation
 from samekind.acoustics.sliding_mean import without_sliding_mean
 from samekind.acoustics.voice_activity import only_voiced, voiced
@@ -27,6 +36,7 @@ __all__ = [
     "only_voiced",
     "padded",
     "repeated",
+    "unpadded",
     "usual_coefficients",
     "voiced",
     "without_sliding_mean",

@@ -39,6 +39,11 @@ def padded(sounds: Sequence[Tensor]) -> Tensor:
     return batch
 
 
+def unpadded(x: Tensor) -> list[Tensor]:
+    """The sounds (channels, time) of a batch (n, channels, longest), each as long as it is."""
+    return [sound[:, :length] for sound, length in zip(x, lengths_of(x).tolist(), strict=True)]
+
+
 def lengths_of(x: Tensor) -> Tensor:
     """How many steps of each sound (n, channels, time) are not padding: (n,) int64."""
     real = ~x[:, 0].isnan() if x.is_floating_point() else x[:, 0] != PAD

@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from samekind.data import SOUNDS, Items, draw, scaled
+from samekind.data import Items, draw, scaled
 from samekind.data.groups import groups_apart
 from samekind.data.stored import fetched
 from samekind.errors import DataError
@@ -123,7 +123,7 @@ class _Inputs:
         if units == "features":
             means, deviations = statistics_of(train, "features")
         self.has_pixels = units == "channels"
-        self.plain = plain_encoder(train).to(device) if train.medium is SOUNDS else None
+        self.plain = plain_encoder(train).to(device) if train.medium.padded else None
         self.means, self.deviations = (
             torch.tensor(numbers, device=device) for numbers in (means, deviations)
         )

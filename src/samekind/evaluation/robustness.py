@@ -18,7 +18,7 @@ from torch import Tensor
 
 from samekind.attacks import Relative
 from samekind.attacks.regions import Norm
-from samekind.data import SOUNDS, Items, draw
+from samekind.data import Items, draw
 from samekind.data.drawing import at_most
 from samekind.data.words import counted
 from samekind.decisions import Head, Kind
@@ -97,7 +97,7 @@ def robustness(
     subject, _, notes = subject_of(
         space, items, strength, name=name, norm=norm, surrogate=surrogate, fixed=fixed, most=most
     )
-    if cells and (items.medium is SOUNDS or norm == "snr"):
+    if cells and (items.medium.padded or norm == "snr"):
         notes.append(NO_CELLS)
         cells = False
     seconds = most_seconds(subject, questions, heads=len(heads(space)), cells=cells)
@@ -240,10 +240,9 @@ def subject_of(
         inputs = inputs._replace(unit=SHARE_UNIT)
     surrogate_name = "another space"
     if surrogate is None:
-        sounds = items.medium is SOUNDS
-        plain = plain_encoder(items) if sounds else None
+        plain = plain_encoder(items) if items.medium.padded else None
         surrogate = raw_space(inputs.x, labels, space.classes, scale=inputs.scale, encoder=plain)
-        surrogate_name = "mean and deviation of the features" if sounds else "raw inputs"
+        surrogate_name = items.medium.raw_input
     elif lacking := [name for name in space.classes if name not in set(surrogate.classes)]:
         raise DataError(
             "expected a surrogate that knows all classes of the space; it does not know "

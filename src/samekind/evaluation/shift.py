@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from samekind.augmentations.corruptions import corrupted
-from samekind.data import PICTURES, Items, draw, scaled
+from samekind.data import Items, draw, scaled
 from samekind.decisions import Head
 from samekind.errors import DataError
 from samekind.evaluation.promises import PromiseRow, promises
@@ -107,7 +107,7 @@ def corrupted_sets(
     items: Items, corruptions: tuple[str, ...], severities: tuple[int, ...], *, seed: int = 0
 ) -> dict[str, Items]:
     """The items with each corruption in each severity, by name; pictures alone have them."""
-    if items.medium is not PICTURES:
+    if not items.medium.colours:
         raise DataError(f"{items.name}: only pictures are corrupted on the spot; give other items to compare")
     x, sets = scaled(items.inputs[:]).float(), {}
     channels = items.medium.seen(items.shape)[0]

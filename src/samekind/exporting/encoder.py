@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from samekind.acoustics import Preparation
-from samekind.data import SOUNDS, Reader
+from samekind.data import Reader
 from samekind.encoders import FrontEnd
 from samekind.errors import SpaceError
 from samekind.exporting.graphs import onnx_bytes
@@ -32,7 +32,7 @@ def encoder_files(encoder: nn.Module, reader: Reader) -> EncoderFiles:
     any length. Sounds are exported from their features on.
     """
     what = f"the encoder ({type(encoder).__name__})"
-    if reader.medium is not SOUNDS:
+    if not reader.medium.padded:
         example = torch.rand(2, *reader.shape, generator=torch.Generator().manual_seed(0))
         return EncoderFiles(_graph(encoder, example, {0: "items"}, what))
     preparation = _preparation(encoder)

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from samekind.acoustics import as_samples, lengths_of, padded
-from samekind.data import SOUNDS, Reader, scaled
+from samekind.acoustics import unpadded
+from samekind.data import Reader, scaled
 from samekind.errors import SpaceError
 from samekind.inference import asking, embed
 from samekind.plain_files import Array
@@ -16,9 +16,6 @@ from samekind.space import MetricSpace
 
 #: The largest difference that is accepted, as a share of the largest number (of 1, if that is less).
 TOLERANCE = 1e-4
-
-#: Seconds of the random sounds that are compared, at most.
-LONGEST_SOUND = 3.0
 
 
 class Difference(NamedTuple):
@@ -62,29 +59,15 @@ def differences(space: MetricSpace, portable: PortableSpace, items: Tensor) -> l
 
 def random_items(reader: Reader, count: int, *, seed: int = 0) -> Tensor:
     """Items (count, …) of the shape that a reader gives: noise."""
-    generator = torch.Generator().manual_seed(seed)
-    if reader.medium is SOUNDS:
-        longest = min(reader.shape[-1], round(LONGEST_SOUND * 16000))
-        lengths = torch.randint(longest // 4, longest + 1, (count,), generator=generator).tolist()
-        return padded([as_samples(_noise(length, generator)[None]) for length in lengths])
-    if reader.medium.units(reader.shape) == "features":
-        return torch.randn(count, *reader.shape, generator=generator)
-    return torch.randint(0, 256, (count, *reader.shape), dtype=torch.uint8, generator=generator)
-
-
-def _noise(length: int, generator: torch.Generator) -> Tensor:
-    """Noise that is loud, quiet and loud again, so that some of its frames have a voice."""
-    loudness = 0.05 + 0.45 * torch.linspace(0, 9, length).sin().abs()
-    return (0.3 * loudness * torch.randn(length, generator=generator)).clamp(-1, 1)
+    return reader.medium.noise(reader.shape, count, torch.Generator().manual_seed(seed))
 
 
 def portable_items(reader: Reader | None, items: Tensor) -> list[Array]:
     """Items (n, …) as `PortableSpace.embed` takes them."""
     floats = scaled(items).float()
-    if reader is None or reader.medium is not SOUNDS:
+    if reader is None or not reader.medium.padded:
         return list(floats.numpy())
-    lengths = lengths_of(floats).tolist()
-    return [sound[0, :length].numpy() for sound, length in zip(floats, lengths, strict=True)]
+    return [sound[0].numpy() for sound in unpadded(floats)]
 
 
 def _difference(what: str, numbers: Tensor, others: Array) -> Difference:

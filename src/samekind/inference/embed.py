@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from samekind.data import SOUNDS, Stored, medium_of, scaled
+from samekind.data import Stored, medium_of, scaled
 from samekind.data.media.medium import laid_out
 from samekind.data.stored import fetched
 from samekind.errors import SpaceError, expect
@@ -92,7 +92,7 @@ def embed_by(encoder: Any, inputs: Tensor | Stored, *, batch: int = 512) -> Tens
     if not len(inputs):
         return torch.empty(0, int(encoder.dimension))
     device = device_of(encoder)
-    if medium_of(inputs.shape[1:]) is SOUNDS:
+    if medium_of(inputs.shape[1:]).padded:
         batch = max(1, min(batch, SAMPLES_READ // inputs.shape[-1]))
     places = [slice(start, start + batch) for start in range(0, len(inputs), batch)]
     with asking(encoder):
@@ -104,7 +104,7 @@ def _parts(items: Tensor) -> tuple[Tensor, ...]:
     """A batch (n, …), cut as its device is fastest with it."""
     most = CPU_NUMBERS
     if items.device.type != "cpu":
-        if medium_of(items.shape[1:]) is not SOUNDS:
+        if not medium_of(items.shape[1:]).padded:
             return (items,)
         most = SAMPLES
     return torch.split(items, max(1, most // max(1, items[0].numel())))

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from samekind.acoustics import lengths_of, padded
-from samekind.data import SOUNDS, Items, open_data, scaled
+from samekind.acoustics import padded, unpadded
+from samekind.data import Items, open_data, scaled
 from samekind.data.media.sounds import RATES
 from samekind.data.stored import fetched
 from samekind.encoders import FrontEnd, SpeakerNetwork
@@ -34,7 +33,7 @@ def sound_features(
     """
     expect(items, Items, "items to compute the features of")
     expect(front_end, (FrontEnd, SpeakerNetwork), "a front end, such as space.encoder")
-    if items.medium is not SOUNDS:
+    if not items.medium.padded:
         raise DataError(f"expected sounds, got {items.medium.name}")
     path = cache / f"{_key(front_end, items)}.npz" if cache is not None else None
     if path is not None and path.is_file():
@@ -46,7 +45,7 @@ def sound_features(
             front_end.preparation.features(scaled(raw.to(device))).cpu()
             for raw in fetched(items.inputs, places)
         ]
-    sounds = [sound for features in batches for sound in _alone(features)]
+    sounds = [sound for features in batches for sound in unpadded(features)]
     computed = replace(items, inputs=padded(sounds), source=None)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +59,7 @@ def write_sounds(path: Path, features: Items) -> None:
     """
     if path.suffix != ".npz":
         raise DataError(f"expected a name that ends in .npz, got {path}")
-    sounds = _alone(torch.as_tensor(features.inputs[:]))
+    sounds = unpadded(torch.as_tensor(features.inputs[:]))
     arrays: dict[str, Any] = {
         "frames": torch.cat(sounds, dim=1).T.half().numpy(),
         "lengths": np.array([sound.shape[1] for sound in sounds]),
@@ -79,12 +78,6 @@ def write_sounds(path: Path, features: Items) -> None:
     content = io.BytesIO()
     np.savez(content, **arrays)
     write_bytes(path, content.getvalue())
-
-
-def _alone(features: Tensor) -> list[Tensor]:
-    """The sounds (coefficients, frames) of a batch, each as long as it is."""
-    lengths = lengths_of(features).tolist()
-    return [sound[:, :length] for sound, length in zip(features, lengths, strict=True)]
 
 
 def _key(front_end: FrontEnd | SpeakerNetwork, items: Items) -> str:

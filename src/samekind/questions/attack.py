@@ -9,10 +9,7 @@ from torch import Tensor
 
 from samekind.attacks import APGD, BIM, FGSM, PGD, Relative, Square
 from samekind.attacks.regions import Norm
-from samekind.data import SOUNDS, Items, medium_of, write_image
-from samekind.data.media.original_size import colours_of
-from samekind.data.media.sounds import RATES
-from samekind.data.media.waves import write_wave
+from samekind.data import Items, medium_of
 from samekind.errors import SettingError, nearest
 from samekind.evaluation.attacked_questions import class_curve
 from samekind.evaluation.robustness import MOST, names_given, subject_of
@@ -131,7 +128,8 @@ def attack(
     )
     curve, result = class_curve(subject, head)
     clean, [attacked] = subject.inputs.x, result.x
-    if items.medium is SOUNDS:
+    valid = items.medium.attacked(items.shape)
+    if valid is not None and valid.range is not None and valid.range.decibels:
         notes.append(_loudness(clean, attacked))
     return AttackAnswer(
         settings,
@@ -173,22 +171,17 @@ def write_attacked(folder: Path, answer: AttackAnswer) -> None:
     replaced.
     """
     check_attacked_folder(folder)
-    sounds = answer.items.medium is SOUNDS
+    medium = answer.items.medium
     is_shown = medium_of(shape := answer.attacked.shape[1:]).shows(shape)
     columns = _columns(answer)
-    names = _file_names(answer, ".wav" if sounds else ".png") if is_shown else []
+    names = _file_names(answer, medium.ending) if is_shown else []
     if is_shown:
-        columns["sound" if sounds else "picture"] = names
+        columns[medium.name.removesuffix("s")] = names
 
     def fill(draft: Path) -> None:
         write_table(draft / TABLE, columns)
         for place, name in enumerate(names):
-            if sounds:
-                write_wave(
-                    draft / name, answer.attacked[place], rate=getattr(answer.items.reader, "rate", RATES[-1])
-                )
-            else:
-                write_image(draft / name, colours_of(answer.attacked[place]).clamp(0, 1))
+            medium.write(draft / name, answer.attacked[place], answer.items.reader)
 
     write_folder(folder, fill)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import Tensor
 
-from samekind.data import PICTURES, scaled
+from samekind.data import scaled
 from samekind.errors import SpaceError
 from samekind.inference import asking, device_of, grad_cam
 from samekind.inference.grad_cam import layer_of
@@ -40,7 +40,7 @@ def drawable_layer(space: MetricSpace, layer: str | None = None, *, like: bool =
     Raises SpaceError for a space that reads no pictures, has no such layer, or has neither classes nor a
     picture to be ``like``.
     """
-    if space.reader is not None and space.reader.medium is not PICTURES:
+    if space.reader is not None and not space.reader.medium.colours:
         raise SpaceError(
             f"only pictures can be drawn on; this space reads items of shape {space.reader.shape}"
         )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from samekind.data import PICTURES
+from samekind.data.media.pictures import picture_stem
 from samekind.inference import device_of, embed_files
 from samekind.questions.attention import Looked, attention, drawable_layer
 from samekind.questions.opening import OpenSpace
@@ -103,9 +103,7 @@ def _file_names(ids: Sequence[str]) -> Iterator[str]:
     """A name for each drawing, after its picture and never that of any picture; no two alike."""
     taken = {PurePath(id).name.lower() for id in ids}
     for id in ids:
-        path = PurePath(id)
-        known = PICTURES.takes(path.suffix)
-        stem = re.sub(r"[^\w.-]+", "-", path.stem if known else path.name)
+        stem = re.sub(r"[^\w.-]+", "-", picture_stem(PurePath(id)))
         stem = stem.encode()[:LONGEST_STEM].decode(errors="ignore")
         name, number = f"{stem}-attention.png", 2
         while name.lower() in taken:  # some file systems ignore case

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
-
-from samekind.data import PICTURES, medium_of, scaled, write_image
-from samekind.data.media.original_size import colours_of
+from samekind.data import medium_of, write_image
+from samekind.data.media.pictures import picture_stem
 from samekind.errors import SettingError
 from samekind.inference.representatives import centre_distances
 from samekind.questions.table_files import write_table
@@ -74,19 +72,14 @@ def _fill_group(folder: Path, grouped: Grouped, members: Sequence[int]) -> None:
         if is_file:
             shutil.copy2(source, folder / name)
         else:
-            [picture] = _picture(grouped.inputs[item : item + 1])
-            write_image(folder / name, colours_of(picture).clamp(0, 1))
-
-
-def _picture(item: Tensor) -> Tensor:
-    """An item (1, …) as a picture: itself, or what its medium shows of it."""
-    medium = medium_of(item.shape[1:])
-    return scaled(item) if medium is PICTURES else medium.thumbnails(item)
+            rows = grouped.inputs[item : item + 1]
+            [picture] = medium_of(rows.shape[1:]).thumbnails(rows)
+            write_image(folder / name, picture)
 
 
 def _as_png(source: Path) -> str:
     """The name of a picture that has no file: a.png for a.jpg in an archive, and for a.npy."""
-    return f"{source.stem if PICTURES.takes(source.suffix) else source.name}.png"
+    return f"{picture_stem(source)}.png"
 
 
 def _free(name: str, taken: set[str]) -> str:

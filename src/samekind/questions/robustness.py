@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from samekind.attacks.regions import NORMS, Norm
-from samekind.data import PICTURES, SOUNDS, Items
+from samekind.data import Items
+from samekind.data.media.attacked import Attacked
 from samekind.errors import SettingError, nearest
 from samekind.evaluation.robustness import MOST, Budget
 from samekind.evaluation.robustness import robustness as measured
@@ -16,27 +17,6 @@ from samekind.space import MetricSpace
 
 #: Steps of an attack, and minutes that all curves may take, unless others are asked for.
 STEPS, MINUTES = 50, 3.0
-#: Signal-to-noise ratios from 60 to 20 decibels.
-SHARES = tuple(10 ** (-decibels / 20) for decibels in (60, 50, 40, 30, 20))
-#: The epsilons that are tried if none are named, for pictures, for sounds and in standard deviations.
-PIXEL_EPSILONS: dict[Norm, tuple[float, ...]] = {
-    "linf": (2 / 255, 4 / 255, 8 / 255, 16 / 255, 32 / 255),
-    "l2": (0.125, 0.25, 0.5, 1.0, 2.0),
-    "l1": (1.0, 2.0, 5.0, 10.0, 20.0),
-    "snr": SHARES,
-}
-SAMPLE_EPSILONS: dict[Norm, tuple[float, ...]] = {
-    "linf": (0.0001, 0.0003, 0.001, 0.003, 0.01),
-    "l2": (0.01, 0.03, 0.1, 0.3, 1.0),
-    "l1": (1.0, 3.0, 10.0, 30.0, 100.0),
-    "snr": SHARES,
-}
-DEVIATION_EPSILONS: dict[Norm, tuple[float, ...]] = {
-    "linf": (0.05, 0.1, 0.2, 0.5, 1.0),
-    "l2": (0.1, 0.2, 0.5, 1.0, 2.0),
-    "l1": (0.2, 0.5, 1.0, 2.0, 5.0),
-    "snr": SHARES,
-}
 
 
 @dataclass(frozen=True)
@@ -112,9 +92,7 @@ def robustness(
     """Curves of every question over epsilon, with the checks of the attacks. ``tell`` is called with how
     long it will take, and with the name of each curve before it is made.
     """
-    usual = {PICTURES.name: PIXEL_EPSILONS, SOUNDS.name: SAMPLE_EPSILONS}.get(
-        items.medium.name, DEVIATION_EPSILONS
-    )
+    usual = (items.medium.attacked(items.shape) or Attacked()).epsilons
     epsilons = tuple(sorted(set(settings.epsilons or usual[settings.norm])))
     measures = measured(
         space,

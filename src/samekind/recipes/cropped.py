@@ -5,20 +5,21 @@ middle afterwards. Of 256 pixels these are 224, as papers on retrieval have it.
 import inspect
 
 from samekind import encoders
-from samekind.data import PICTURES, medium_of
+from samekind.data import medium_of
 from samekind.training import Part
 
-#: Colour pictures from so many pixels a side on are cropped.
-COLOURS, SMALLEST = 3, 64
+#: Channels of pictures that are cropped.
+COLOURS = 3
 
 
 def side_of_crop(shape: tuple[int, ...]) -> int | None:
-    """The pixels of a crop, seven eighths of the shorter side; None for items that are not cropped.
+    """The pixels of a crop, seven eighths of the shorter side; None for items that are not cropped: all but
+    colour pictures that are large enough for networks of photographs.
 
     >>> side_of_crop((3, 256, 256)), side_of_crop((3, 32, 32)), side_of_crop((20,))
     (224, None, None)
     """
-    if medium_of(shape) is not PICTURES or shape[0] < COLOURS or min(shape[1:]) < SMALLEST:
+    if not medium_of(shape).pretrained(shape) or shape[0] < COLOURS:
         return None
     return min(shape[1:]) * 7 // 8
 

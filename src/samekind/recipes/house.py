@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from samekind.data import PICTURES, SOUNDS, Items
+from samekind.data import Items
 from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
 from samekind.recipes.many_classes import are_many, by_pairs
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Term
@@ -101,13 +101,11 @@ def _names(name: str, arguments: Mapping[str, Any]) -> list[str]:
     return [name, *(below for part in inner if part for below in _names(part["name"], part))]
 
 
-def untrained(run: Run) -> Run:
-    """The run whose space is the start of the ladder: the pretrained features, or the raw input, and the
-    cosine. It is built, never trained.
+def untrained(run: Run, items: Items) -> Run:
+    """The run whose space is the start of the ladder: the pretrained features, or the raw input of these
+    items, and the cosine. It is built, never trained.
     """
-    sounds = run.space.encoder.name in (SOUNDS.encoder(()).name, SPEAKER_ENCODER)
-    plain = Part(*(SOUNDS if sounds else PICTURES).plain(()))
-    encoder = run.space.encoder if is_pretrained(run) else plain
+    encoder = run.space.encoder if is_pretrained(run) else Part(*items.medium.plain(items.shape))
     space = Parts(encoder, Part("Cosine"), Part("SupportMeans"), standardise=run.space.standardise)
     return Run(recipe="house", space=space, terms=run.terms)
 
@@ -147,14 +145,14 @@ def over_pairs(run: Run, embedded: Items) -> Run:
 
 
 def _encoder(items: Subject, *, pretrained: bool) -> Part:
-    shape, _ = shape_and_medium(items)
+    shape, medium = shape_and_medium(items)
     if pretrained:
         network = {"pooling": "average+maximum", "layer_norm": True, "batch_norm": "frozen"}
         network |= {"stochastic_depth": 0.2}
         size = round(LARGER * shape[2]) if shape[1] == shape[2] else None
         views = {"size": size, "mirror": shape[0] == 3}
         return Part("Views", {"encoder": {"name": PRETRAINED_ENCODER, "variant": 0, **network}, **views})
-    if _are_pictures(items) and shape[1] == shape[2] and 8 <= shape[2] < MEDIUM:
+    if medium.colours and shape[1] == shape[2] and 8 <= shape[2] < MEDIUM:
         return Part("SmallConvnet" if shape[2] <= SMALL else "Conv4", {"dimension": 128})
     return encoder_for(items, dimension=128)
 
@@ -164,14 +162,8 @@ def _augmentations(items: Subject) -> tuple[Part, ...]:
     are turned and moved a little, and not mirrored.
     """
     shape, medium = shape_and_medium(items)
-    if not _are_pictures(items):
+    if not medium.colours:
         return tuple(Part(*suited) for suited in medium.augmentations(shape))
     if shape[0] == 3:
         return Part("RandomResizedCrop", {"scale": [0.16, 1.0]}), Part("Flip")
     return (Part("Affine", SLIGHTLY),)
-
-
-def _are_pictures(items: Subject) -> bool:
-    """Whether the items have channels of numbers in [0, 1]; other arrays are standardised."""
-    shape, medium = shape_and_medium(items)
-    return medium.units(shape) == "channels" and not medium.standardise

@@ -101,7 +101,7 @@ class Rungs:
         """The features of the pretrained network, or the raw input, compared by the cosine."""
         with random_states_kept():
             torch.manual_seed(self.run.seed)
-            encoder = build_space(untrained(self.run), self.sets.train).encoder
+            encoder = build_space(untrained(self.run, self.sets.train), self.sets.train).encoder
         return self._plain(self._features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
 
     def with_similarities(

@@ -29,7 +29,6 @@ def siamese(items: Subject) -> Run:
     - ``terms.triplet.miner``: all triplets of a batch, of which the drawn ones of the paper are a part.
     """
     shape, medium = shape_and_medium(items)
-    pictures = medium.units(shape) == "channels" and not medium.standardise
     return Run(
         recipe="siamese",
         space=Parts(
@@ -50,6 +49,6 @@ def siamese(items: Subject) -> Run:
         schedule=Schedule("multi-step", factor=0.9, milestones=tuple(range(1, EPOCHS))),
         epochs=EPOCHS,
         watch="recall@1",
-        augment=(Part("Flip", {"vertical": True}),) if pictures and shape[0] == 3 else (),
+        augment=(Part("Flip", {"vertical": True}),) if medium.colours and shape[0] == 3 else (),
         validate=("retrieval", "clustering"),
     )

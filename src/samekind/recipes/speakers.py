@@ -8,7 +8,6 @@ Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 
 from functools import partial
 from typing import Literal
 
-from samekind.data import SOUNDS
 from samekind.errors import SettingError, nearest
 from samekind.recipes.encoder import Recipes, Subject, encoder_for, shape_and_medium, standardise_for
 from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedule, Term
@@ -43,7 +42,7 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
     if system not in SYSTEMS:
         raise SettingError(f'there is no system "{system}" here; {nearest(system, SYSTEMS)}')
     prototypical = system == "speaker-prototypical"
-    _, medium = shape_and_medium(items)
+    shape, medium = shape_and_medium(items)
     smoothing, total = (0.2, {}) if prototypical else (0.1, {"total": "mean"})
     terms = {
         "class": Term("softmax", against="prototypes", arguments={"smoothing": smoothing}),
@@ -72,7 +71,7 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
         schedule=Schedule("inverse-square-root", warmup=2000),
         epochs=100,
         clip=10.0,
-        augment=changes if medium is SOUNDS else (),
+        augment=changes if medium.family(shape) == "sounds" else (),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torch import Tensor
 
-from samekind.data import SOUNDS, medium_of
+from samekind.data import medium_of
 from samekind.evaluation.robustness_curve import IN_CELLS, Curve, Robustness, Samples
 from samekind.measures.robustness import written_epsilon
 from samekind.reports.page import Section, lines_table, page, table
@@ -114,21 +114,22 @@ def _of_reference(robustness: Robustness, measure: str) -> Sequence[float] | Non
 
 #: Cells that begin so are bold.
 STRONG = ("FAILED", "not a measure")
-#: What samples show, of sounds and of pictures.
-SPECTROGRAMS = "Spectrograms: time goes to the right, low tones are below, and each has its own brightness."
+#: What the picture of a change shows.
 GREY = "A change of 0 is grey; the largest one is black or white, so that small changes are visible."
 
 
 def _pictures_section(robustness: Robustness) -> Section | None:
     samples = robustness.samples
-    if samples is None or not medium_of(shape := samples.clean.shape[1:]).shows(shape):
+    if samples is None:
+        return None
+    medium = medium_of(shape := samples.clean.shape[1:])
+    if not medium.shows(shape):
         return None
     blocks = "".join(_sample(samples, place) for place in range(len(samples.clean)))
-    epsilon, sounds = written_epsilon(samples.epsilon), medium_of(shape) is SOUNDS
-    meaning = SPECTROGRAMS if sounds else GREY
+    epsilon, meaning = written_epsilon(samples.epsilon), medium.legend or GREY
     caption = f"Items attacked at epsilon {epsilon}: the item, the change, the attacked item. {meaning}"
     html = f'<div style="display:flex;flex-wrap:wrap;gap:20px 36px">{blocks}</div>'
-    return Section("Attacked sounds" if sounds else "Attacked pictures", caption, html=html)
+    return Section(f"Attacked {medium.name}", caption, html=html)
 
 
 def _sample(samples: Samples, place: int) -> str:
@@ -145,11 +146,12 @@ def _sample(samples: Samples, place: int) -> str:
 
 
 def visible_change(clean: Tensor, attacked: Tensor) -> Tensor:
-    """The change of an item as a picture in [0, 1]: 0 is grey, the largest change black or white. Of a sound
-    it is a sound, whose thumbnail shows where it is loud.
+    """The change of an item as a picture in [0, 1]: 0 is grey, the largest change black or white. Where
+    values go below 0, as those of sounds do, a change is an item itself.
     """
     change = (attacked - clean).detach().cpu().float()
-    if medium_of(change.shape) is SOUNDS:
+    valid = medium_of(change.shape).attacked(change.shape)
+    if valid is not None and valid.range is not None and valid.range.low < 0:
         return change
     largest = float(change.abs().max())
     return change / (2 * largest) + 0.5 if largest > 0 else change + 0.5

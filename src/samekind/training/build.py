@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from samekind import augmentations, parts, samplers, similarities
 from samekind.augmentations import Augmentation
 from samekind.auxiliary_head import AuxiliaryHead
-from samekind.data import SOUNDS, Items, Stored, reader_for
+from samekind.data import Items, Stored, reader_for
 from samekind.encoders import Backbone, Standardised, WithSize
 from samekind.encoders.channel_scaling import ChannelScaling
 from samekind.errors import SettingError, SpaceError, nearest
@@ -29,9 +29,8 @@ from samekind.training.tables import Head, Optimiser, Part
 #: The parameters of an augmentation that are filled in: means and deviations of features, the rate of sounds.
 FILLED_IN = ("means", "spreads", "rate")
 
-#: The augmentations of each kind of item, and the kinds by what they have.
+#: The augmentations of each family.
 FAMILIES = {"images": augmentations.IMAGES, "vectors": augmentations.VECTORS, "sounds": augmentations.SOUNDS}
-UNITS: dict[str | None, str] = {"channels": "images", "features": "vectors"}
 
 
 def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> MetricSpace:
@@ -164,8 +163,7 @@ def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str
         suggestion = nearest(part.name, augmentations.AUGMENTATIONS)
         raise SettingError(f'{where}: there is no augmentation "{part.name}"; {suggestion}')
     family = next(family for family, names in FAMILIES.items() if part.name in names)
-    own = "sounds" if items.medium is SOUNDS else UNITS.get(items.medium.units(items.shape))
-    if family != own:
+    if family != items.medium.family(items.shape):
         raise SettingError(f"{where}: {part.name} is for {family}, these items have shape {items.shape}")
     if family == "images":
         _check_range(items, f"{where} ({part.name})")

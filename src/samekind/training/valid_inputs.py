@@ -7,22 +7,18 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from samekind.attacks import PICTURES as PIXELS
-from samekind.attacks import SOUNDS as SAMPLES
 from samekind.attacks import Limits, Region, Relative, Scaled, column_limits
-from samekind.data import PICTURES, SOUNDS, Items, scaled
-from samekind.data.media.sounds import is_sound
+from samekind.data import Items, scaled
+from samekind.data.media.attacked import Range
 from samekind.encoders import Standardised
 from samekind.errors import DataError, SettingError, nearest
 from samekind.space import MetricSpace
 from samekind.training.statistics import statistics_of
 
 #: The units of epsilon, in words.
-PIXEL_UNIT = "in the range of a pixel, 0 to 1"
 COLUMN_UNIT = "in standard deviations of a column"
 CHANNEL_UNIT = "in standard deviations of a channel"
 PLAIN_UNIT = "in units of the input"
-SAMPLE_UNIT = "in the range of a sample, -1 to 1"
 SHARE_UNIT = "of the size of the item itself (20 dB is 0.1)"
 
 
@@ -63,18 +59,19 @@ def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ())
     x = scaled(items.inputs[:]).float()
     if not len(x):
         raise DataError(f"{items.name}: expected at least one item to attack, got none")
-    if items.medium is SOUNDS:
+    attacked = items.medium.attacked(items.shape)
+    if attacked is None:
+        name = items.medium.name
+        raise DataError(f"{items.name}: attacks change {name}, and these are features; give the {name}")
+    # Where there are no deviations to count in, the range is the only unit.
+    if attacked.range is not None and (
+        items.medium.units(items.shape) is None or _is_inside(x, attacked.range)
+    ):
         if fixed:
-            raise SettingError("only the columns of a table can be fixed; these items are sounds")
-        if not is_sound(items.shape):
-            raise DataError(f"{items.name}: attacks change samples, and these are features; give the sounds")
-        return ValidInputs(x, None, SAMPLE_UNIT, SAMPLES)
-    if items.medium is PICTURES and float(x.min()) >= 0 and float(x.max()) <= 1:
-        if fixed:
-            raise SettingError("only the columns of a table can be fixed; these items are pictures")
-        is_size = torch.arange(x.shape[1]) >= items.medium.seen(items.shape)[0]
-        sizes = is_size[:, None, None].expand(items.shape) if is_size.any() else None
-        return ValidInputs(x, None, PIXEL_UNIT, replace(PIXELS, fixed=sizes))
+            raise SettingError(
+                f"only the columns of a table can be fixed; these items are {items.medium.name}"
+            )
+        return _in_range(x, items, attacked.range)
     scale, unit = _scale(space, items, x)
     if x.ndim != 2:
         return ValidInputs(x, scale, unit, Limits(float(x.min()), float(x.max())))
@@ -84,6 +81,18 @@ def valid_inputs(space: MetricSpace, items: Items, *, fixed: Sequence[str] = ())
     notes += [f"fixed: {', '.join(fixed)}"] if fixed else []
     limits = column_limits(x, integer=is_whole if is_whole.any() else None, fixed=is_fixed)
     return ValidInputs(x, scale, unit, limits, tuple(notes))
+
+
+def _is_inside(x: Tensor, valid: Range) -> bool:
+    return float(x.min()) >= valid.low and float(x.max()) <= valid.high
+
+
+def _in_range(x: Tensor, items: Items, valid: Range) -> ValidInputs:
+    """Items whose values have a range; the plane of the original size stays as it is."""
+    seen = items.medium.seen(items.shape)
+    is_fixed = torch.arange(items.shape[0]) >= seen[0]
+    fixed = is_fixed.view(-1, *[1] * (len(seen) - 1)).expand(items.shape) if is_fixed.any() else None
+    return ValidInputs(x, None, valid.unit, Limits(valid.low, valid.high, fixed=fixed, padding=valid.padding))
 
 
 def _scale(space: MetricSpace, items: Items, x: Tensor) -> tuple[Tensor | None, str]:

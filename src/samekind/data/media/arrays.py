@@ -156,5 +156,6 @@ ARRAYS = Medium(
     reader=lambda shape: ArrayReader(shape=shape),
     encoder=_encoder,
     units=lambda shape: "channels" if len(shape) == 3 else None,
+    family=lambda shape: "images" if len(shape) == 3 else None,
     shows=can_be_shown,
 )

@@ -5,13 +5,16 @@ A medium names encoders and augmentations as plain values, because those rooms a
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor
 
-from samekind.acoustics import as_floats
+from samekind.acoustics import as_floats, padded
 from samekind.data.files import Readable
+from samekind.data.media.attacked import Attacked
+from samekind.data.media.image_files import write_image
 from samekind.data.media.original_size import colours_of
 from samekind.data.words import counted, listed
 
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 Shape = Sequence[int]
 Units = Literal["features", "channels"]
+Family = Literal["images", "vectors", "sounds"]
 
 
 class Problem(NamedTuple):
@@ -88,6 +92,16 @@ def can_be_shown(shape: Shape) -> bool:
     return len(shape) == 3 and 1 <= shape[0] <= 4
 
 
+def random_bytes(shape: Shape, count: int, generator: torch.Generator) -> Tensor:
+    """Random items (count, …) of bytes."""
+    return torch.randint(0, 256, (count, *shape), dtype=torch.uint8, generator=generator)
+
+
+def write_colours(path: Path, item: Tensor, _reader: Any) -> None:
+    """Write an item (1 to 4, height, width) as PNG, without the plane of its size."""
+    write_image(path, colours_of(item).clamp(0, 1))
+
+
 @dataclass(frozen=True)
 class Medium:
     """One kind of item. Functions of a shape take that of one item, without the batch.
@@ -96,16 +110,22 @@ class Medium:
     ``settings`` are the fields of `DataSettings` that matter for it. ``seen`` is the shape that networks and
     augmentations see: without the plane of the original size, if pictures have one; the others take it.
     ``reader`` makes the reader for a shape, ``encoder`` names a network for them, ``pretrained`` says whether
-    networks trained on photographs suit them, ``augmentations`` names those that a recipe may use unasked.
-    ``units`` is what means and deviations are taken over, None if nothing; with ``standardise`` recipes
-    divide by them. ``batch`` puts single items together, ``problems`` says what looks wrong in a set of
+    networks trained on photographs suit them, ``augmentations`` names those that a recipe may use unasked,
+    ``family`` the group of all that fit. ``units`` is what means and deviations are taken over, None if
+    nothing; with ``standardise`` recipes divide by them. ``problems`` says what looks wrong in a set of
     items, ``shows`` whether reports can show items of a shape, ``decoder`` gives the reader back if it can
     leave these files where they are and decode each when it is needed, ``refitted`` brings rows (n, …) in
     memory to the shape of the reader where that is possible, ``facts`` says what encoders and augmentations
     may take from a shape and a reader, ``plain`` names the encoder without weights that stands for the raw
-    input, ``extent`` says in words how large an item is, ``thumbnails`` turns a batch of items into
-    (n, 1 or 3, height, width) in [0, 1], and ``windows`` cuts a file into windows of so many seconds, where
-    items have a duration; None where they have none.
+    input, and ``raw_input`` says what that is. ``extent`` says in words how large an item is, ``thumbnails``
+    turns a batch of items into (n, 1 or 3, height, width) in [0, 1], ``legend`` says how a thumbnail is read
+    if that is not plain, and ``windows`` cuts a file into windows of so many seconds, where items have a
+    duration; None where they have none.
+
+    With ``padded`` items differ in length, and a batch is filled with NaN at the end. With ``colours`` an
+    item is colours in [0, 1] on a grid: it can be drawn on, and corrupted as a photograph is. ``attacked``
+    says what an attack may do to items of a shape, None if it can do nothing, ``noise`` makes random items,
+    and ``write`` writes one to a file with this ``ending``.
     """
 
     name: str
@@ -119,20 +139,32 @@ class Medium:
     standardise: bool = True
     pretrained: Callable[[Shape], bool] = lambda _: False
     augmentations: Callable[[Shape], tuple[Suited, ...]] = lambda _: ()
-    batch: Callable[[Sequence[Tensor]], Tensor] = torch.stack  # type: ignore[assignment]
+    family: Callable[[Shape], Family | None] = lambda _: None
+    padded: bool = False
+    colours: bool = False
     problems: "Callable[[Items], Iterator[Problem] | tuple[()]]" = lambda _: ()
     shows: Callable[[Shape], bool] = lambda _: False
     decoder: "Callable[[Any, Iterable[Readable]], Decoder | None]" = lambda _reader, _files: None
     refitted: Callable[[Tensor, Any], Tensor] = lambda rows, _: rows
     facts: Callable[[Shape, Any], dict[str, Any]] = lambda _shape, _reader: {}
     plain: Callable[[Shape], Suited] = lambda _: Suited("Unchanged", {})
+    raw_input: str = "raw inputs"
     extent: Callable[[Shape], str] = lambda shape: " x ".join(map(str, shape))
     thumbnails: Callable[[Tensor], Tensor] = displayed
+    legend: str = ""
     windows: Callable[[Any, Readable, float], Iterator[Window]] | None = None
+    attacked: Callable[[Shape], Attacked | None] = lambda _: Attacked()
+    noise: Callable[[Shape, int, torch.Generator], Tensor] = random_bytes
+    ending: str = ".png"
+    write: Callable[[Path, Tensor, Any], None] = write_colours
 
     def takes(self, ending: str) -> bool:
         """Whether a file with this ending may hold an item."""
         return ending.lower() in self.endings or (self.arrays and ending.lower() == ".npy")
+
+    def batch(self, items: Sequence[Tensor]) -> Tensor:
+        """Single items as one tensor (n, …)."""
+        return padded(items) if self.padded else torch.stack(list(items))
 
 
 def laid_out(items: Tensor) -> Tensor:

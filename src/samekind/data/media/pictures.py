@@ -1,6 +1,7 @@
 """Pictures: image files, and arrays of bytes or of floats in [0, 1] with 1 or 3 channels."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import torch
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from samekind.data.files import Readable, is_array, name_of, opened
 from samekind.data.media.arrays import read_array
+from samekind.data.media.attacked import SHARES, Attacked, Range
 from samekind.data.media.medium import Medium, Problem, Shape, Suited, can_be_shown, named_problem, scaled
 from samekind.data.media.original_size import colours_of, without_size
 from samekind.data.settings import DataSettings
@@ -23,6 +25,15 @@ if TYPE_CHECKING:
 
 ENDINGS = frozenset({".avif", ".bmp", ".gif", ".jfif", ".jp2", ".jpeg", ".jpg", ".pbm", ".pgm", ".png"})
 ENDINGS |= {".ppm", ".tga", ".tif", ".tiff", ".webp"}
+
+#: The values of a pixel, and how far attacks change them.
+RANGE = Range(0.0, 1.0, "in the range of a pixel, 0 to 1")
+EPSILONS = {
+    "linf": (2 / 255, 4 / 255, 8 / 255, 16 / 255, 32 / 255),
+    "l2": (0.125, 0.25, 0.5, 1.0, 2.0),
+    "l1": (1.0, 2.0, 5.0, 10.0, 20.0),
+    "snr": SHARES,
+}
 
 #: Pixels a side from which a network pretrained on photographs is worth its time.
 LARGE = 64
@@ -213,6 +224,15 @@ def _augmentations(shape: Shape) -> tuple[Suited, ...]:
     return (Suited("RandomResizedCrop", {}), Suited("Flip", {})) if shape[0] == 3 else ()
 
 
+def picture_stem(path: PurePath) -> str:
+    """The name of an item without the ending of a picture or an array; other endings stay.
+
+    >>> picture_stem(PurePath("owls/a.jpg")), picture_stem(PurePath("row 1.5"))
+    ('a', 'row 1.5')
+    """
+    return path.stem if PICTURES.takes(path.suffix) else path.name
+
+
 def _reader(shape: Shape) -> ImageReader:
     channels, height, width = without_size(shape)
     return ImageReader(height=height, width=width, channels=channels, original_size=shape[0] != channels)
@@ -227,10 +247,13 @@ PICTURES = Medium(
     encoder=_encoder,
     pretrained=lambda shape: min(shape[1:]) >= LARGE,
     augmentations=_augmentations,
+    family=lambda _: "images",
     units=lambda _: "channels",
     standardise=False,  # they are in [0, 1]
     problems=_problems,
     shows=can_be_shown,
     decoder=lambda reader, files: None if any(map(is_array, files)) else reader,
     refitted=_refitted,
+    colours=True,
+    attacked=lambda _: Attacked(RANGE, EPSILONS),
 )

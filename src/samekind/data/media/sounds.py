@@ -13,11 +13,22 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
-from samekind.acoustics import Features, as_floats, lengths_of, padded, usual_coefficients, voiced
+from samekind.acoustics import (
+    PAD,
+    Features,
+    as_floats,
+    as_samples,
+    lengths_of,
+    padded,
+    usual_coefficients,
+    voiced,
+)
 from samekind.data.files import Readable, is_array, name_of
 from samekind.data.media import waves
+from samekind.data.media.attacked import SHARES, Attacked, Range
 from samekind.data.media.medium import Medium, Problem, Shape, Suited, Window, named_problem
 from samekind.data.words import named
+from samekind.decoding.waves import LARGEST
 from samekind.errors import DataError, SettingError
 
 if TYPE_CHECKING:
@@ -37,6 +48,22 @@ AT_ONCE, SHORT, CLIPPED, OFFSET = 64, 0.1, 0.001, 0.1
 
 #: Height and width of a thumbnail: mel bands and steps of time.
 BANDS, STEPS = 40, 64
+LEGEND = "Spectrograms: time goes to the right, low tones are below, and each has its own brightness."
+
+#: The values of a sample, those that 16 bits can hold; the one below them marks padding. How far attacks
+#: change them.
+RANGE = Range(
+    -LARGEST / -PAD, LARGEST / -PAD, "in the range of a sample, -1 to 1", padding=-1.0, decibels=True
+)
+EPSILONS = {
+    "linf": (0.0001, 0.0003, 0.001, 0.003, 0.01),
+    "l2": (0.01, 0.03, 0.1, 0.3, 1.0),
+    "l1": (1.0, 3.0, 10.0, 30.0, 100.0),
+    "snr": SHARES,
+}
+
+#: Seconds of a random sound, at most.
+LONGEST_NOISE = 3.0
 
 
 class SoundReader:
@@ -112,7 +139,7 @@ def _windows(reader: SoundReader, file: Readable, seconds: float) -> Iterator[Wi
 
 def _problems(items: "Items") -> Iterator[Problem]:
     """Warnings about sounds that are silent, very short, clipped, or beside zero."""
-    rate = getattr(items.reader, "rate", RATES[-1])
+    rate = _rate(items.reader)
     silent: list[str] = []
     short: list[str] = []
     clipped: list[str] = []
@@ -137,9 +164,25 @@ def _problems(items: "Items") -> Iterator[Problem]:
     yield from named_problem(offset, "sound has", "sounds have", "a constant added (DC offset)")
 
 
+def _rate(reader: Any) -> int:
+    """The rate of a reader of sounds; the usual one without a reader."""
+    return int(getattr(reader, "rate", RATES[-1]))
+
+
 def _facts(shape: Shape, reader: Any) -> dict[str, Any]:
-    rate = getattr(reader, "rate", RATES[-1])
+    rate = _rate(reader)
     return {"rate": rate, "coefficients": usual_coefficients(rate) if is_sound(shape) else shape[0]}
+
+
+def _noise(shape: Shape, count: int, generator: torch.Generator) -> Tensor:
+    """Noise of unequal length that is loud, quiet and loud again, so that some of its frames have a voice."""
+    longest = min(shape[-1], round(LONGEST_NOISE * RATES[-1]))
+    sounds = []
+    for length in torch.randint(longest // 4, longest + 1, (count,), generator=generator).tolist():
+        loudness = 0.05 + 0.45 * torch.linspace(0, 9, length).sin().abs()
+        noise = (0.3 * loudness * torch.randn(length, generator=generator)).clamp(-1, 1)
+        sounds.append(as_samples(noise[None]))
+    return padded(sounds)
 
 
 SOUNDS = Medium(
@@ -150,15 +193,22 @@ SOUNDS = Medium(
     reader=lambda shape: SoundReader(seconds=max(LONGEST, shape[-1] / RATES[-1])),
     encoder=lambda _: Suited("FrontEnd", {"encoder": {"name": "XVector"}}),
     augmentations=lambda _: (Suited("RandomChunk", {}),),
+    family=lambda _: "sounds",
     units=lambda _: None,
     standardise=False,
-    batch=padded,
+    padded=True,
     problems=_problems,
     shows=is_sound,
     decoder=lambda reader, _: reader,
     facts=_facts,
     plain=lambda _: Suited("FrontEnd", {"encoder": {"name": "FrameStatistics"}, "normalise": 0}),
+    raw_input="mean and deviation of the features",
     extent=lambda shape: f"up to {shape[-1]:,} {'samples' if is_sound(shape) else 'frames'}",
     thumbnails=spectrograms,
+    legend=LEGEND,
     windows=_windows,
+    attacked=lambda shape: Attacked(RANGE, EPSILONS) if is_sound(shape) else None,  # features have no limits
+    noise=_noise,
+    ending=".wav",
+    write=lambda path, item, reader: waves.write_wave(path, item, rate=_rate(reader)),
 )

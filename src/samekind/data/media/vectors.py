@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+import torch
 from torch import Tensor
 
 from samekind.data.files import TABLES, Member, Readable, is_array, name_of
@@ -126,5 +127,7 @@ VECTORS = Medium(
     reader=lambda shape: VectorReader(dimension=shape[0]),
     encoder=lambda _: Suited("MLP", {}),
     units=lambda _: "features",
+    family=lambda _: "vectors",
+    noise=lambda shape, count, generator: torch.randn(count, *shape, generator=generator),
     problems=_problems,
 )

@@ -1,0 +1,36 @@
+"""What an attack may do to items, and what is usual: the range of valid values, and epsilons."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+#: Signal-to-noise ratios from 60 to 20 decibels.
+SHARES = tuple(10 ** (-decibels / 20) for decibels in (60, 50, 40, 30, 20))
+
+#: In standard deviations.
+DEVIATIONS = {
+    "linf": (0.05, 0.1, 0.2, 0.5, 1.0),
+    "l2": (0.1, 0.2, 0.5, 1.0, 2.0),
+    "l1": (0.2, 0.5, 1.0, 2.0, 5.0),
+    "snr": SHARES,
+}
+
+
+class Range(NamedTuple):
+    """Valid values, from ``low`` to ``high``; epsilon is in this ``unit``. ``padding``, a number outside,
+    stands for NaN inside an attack. A change is told in ``decibels`` where items are heard.
+    """
+
+    low: float
+    high: float
+    unit: str
+    padding: float | None = None
+    decibels: bool = False
+
+
+class Attacked(NamedTuple):
+    """The ``range`` of valid values, None if any number is valid and epsilon is in standard deviations; and
+    the ``epsilons`` that are tried, by norm, if none are named.
+    """
+
+    range: Range | None = None
+    epsilons: Mapping[str, tuple[float, ...]] = DEVIATIONS
