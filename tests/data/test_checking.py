@@ -64,7 +64,9 @@ def test_the_size_that_pictures_of_several_get_is_told(make_folder, make_picture
     assert report.classes == {"cat": 3, "dog": 3}
     assert report.sizes == {(6, 8): 5, (4, 4): 1}
     assert not report.errors
-    assert any("2 different sizes" in warning and "brought to 6 x 6" in warning for warning in report.warnings)
+    assert any(
+        "2 different sizes" in warning and "brought to 6 x 6" in warning for warning in report.warnings
+    )
     assert not any("sizes" in warning for warning in examine(root, settings=DataSettings(size=8)).warnings)
 
 

@@ -27,7 +27,9 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     settings = or_usual(settings)
     content = open_source(source, settings)
     items = load(content, settings) if isinstance(content, Listing) else content
-    if isinstance(content, Listing) and items.source is not None:  # with the size chosen for pictures of several
+    if (
+        isinstance(content, Listing) and items.source is not None
+    ):  # with the size chosen for pictures of several
         settings = items.source.settings
     if settings.taxonomy is not None:
         settings = replace(settings, taxonomy=os.path.abspath(settings.taxonomy))  # noqa: PTH100 (as below)

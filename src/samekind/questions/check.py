@@ -123,7 +123,7 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}
     planned = PlannedTraining(
         recipe=run.recipe,
-        encoder=run.space.encoder.name,
+        encoder=run.space.encoder.arguments.get("encoder", {}).get("name", run.space.encoder.name),
         shape=tuple(items.shape),
         split=split.by,
         items={name: len(part) for name, part in parts.items()},

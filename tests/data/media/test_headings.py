@@ -37,7 +37,9 @@ def test_pictures_of_different_sizes_get_one_and_a_sentence():
     assert reader_of(headings, DataSettings()).shape == (1, 4, 4)
     settings, sentence = size_chosen(headings, DataSettings(channels=3))
     assert settings == DataSettings(size=4, channels=3)
-    assert sentence.startswith("the pictures have 2 different sizes, from 5 x 4 to 9 x 8; all are brought to 4 x 4")
+    assert sentence.startswith(
+        "the pictures have 2 different sizes, from 5 x 4 to 9 x 8; all are brought to 4 x 4"
+    )
 
 
 def test_nothing_is_chosen_where_a_size_is_given_or_all_have_one():

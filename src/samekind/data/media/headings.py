@@ -12,9 +12,8 @@ from samekind.decoding import pixels
 from samekind.decoding.pixels import Heading
 from samekind.errors import DataError
 
-#: Pictures of different sizes are brought to the side of the one in the middle. Up to `SMALL` that is taken as
-#: it is; above it the side suits a pretrained network, which sees little below the first of these, and beyond
-#: the second takes long.
+#: Pictures of different sizes are brought to the side of the one in the middle. Up to `SMALL` it stays as it
+#: is; above, it suits a pretrained network, which sees little below `LEAST` and takes long beyond `LARGEST`.
 SMALL, LEAST, LARGEST = 32, 112, 224
 
 
@@ -26,7 +25,9 @@ def read_headings(files: Sequence[File], *, workers: int = 0) -> list[Heading | 
 def reader_of(headings: Sequence[Heading], settings: DataSettings) -> ImageReader:
     """The reader for pictures with these headings, which decide what the settings do not."""
     first = headings[0]
-    height, width = (first.height, first.width) if settings.sides or not differ(headings) else _sides(headings)
+    height, width = (
+        (first.height, first.width) if settings.sides or not differ(headings) else _sides(headings)
+    )
     return picture_reader(height, width, 1 if all(heading.grey for heading in headings) else 3, settings)
 
 
@@ -36,7 +37,7 @@ def differ(headings: Sequence[Heading]) -> bool:
 
 
 def size_chosen(headings: Sequence[Heading], settings: DataSettings) -> tuple[DataSettings, str] | None:
-    """The settings with the side that pictures of different sizes are brought to, and a sentence that says so.
+    """The settings with the side that pictures of different sizes are brought to, and a sentence about it.
     None if a size is given, or if the pictures have one.
     """
     if settings.sides is not None or not differ(headings):
@@ -44,8 +45,8 @@ def size_chosen(headings: Sequence[Heading], settings: DataSettings) -> tuple[Da
     sizes = {(heading.height, heading.width) for heading in headings}
     small, large, (side, _) = min(sizes, key=_area), max(sizes, key=_area), _sides(headings)
     sentence = (
-        f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)}; all are "
-        f"brought to {side} x {side}; --size names another (size in a run file or in DataSettings)"
+        f"the pictures have {len(sizes)} different sizes, from {_written(small)} to {_written(large)}; "
+        f"all are brought to {side} x {side}; --size names another (size in a run file or in DataSettings)"
     )
     return replace(settings, size=side), sentence
 

@@ -231,7 +231,9 @@ class Reading(NamedTuple):
 def reader_of_files(files: Sequence[File], settings: DataSettings) -> Reading:
     """How these pictures are read. No file is opened if the settings say both size and channels."""
     if settings.sides is not None and settings.channels is not None:
-        return Reading(picture_reader(*settings.sides, settings.channels, settings), list(range(len(files))), [])
+        return Reading(
+            picture_reader(*settings.sides, settings.channels, settings), list(range(len(files))), []
+        )
     headings, readable, unreadable = told_apart(files, read_headings(files, workers=settings.workers))
     if not readable:
         raise unreadable_files(unreadable, len(files))
