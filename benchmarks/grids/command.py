@@ -19,7 +19,7 @@ class Grid(NamedTuple):
     trial. ``mark`` is what the tables stand between on their page, ``cache`` where decoded pictures are kept;
     `ready` is called with the runs that are wanted before the first of them begins. ``summary`` is printed
     when all are done. ``older`` are the tables of runs with older settings, whose JSONs are in the folder
-    "older"; they stand between marks of their own, the same with "older " before it, on the page or on the one
+    "older"; they stand between marks of their own, with "older " before the same word, on the page or on one
     beside it, such as similarity-older.md.
     """
 
