@@ -60,7 +60,7 @@ def test_options_of_the_other_recipe_are_refused(tmp_path):
 
 
 def test_tasks_are_as_large_as_the_items_to_train_on_allow(table, tmp_path):
-    """Twenty items of a class are enough for 1 example and 16 queries; the twelve of them that train are not."""
+    """Twenty items of a class are enough for 1 example and 16 queries, but only twelve of them train."""
     plan = read_plan("proto-dr", ["epochs=1", "batches.steps=2"], source=str(table))
     assert train(plan, tmp_path / "run", device="cpu").epochs == 1
     assert RunFolder(tmp_path / "run").run().batches.arguments["queries"] == 11
