@@ -3,12 +3,15 @@
 import json
 import shutil
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from samekind import recipes
+from samekind.cli import train
 from samekind.data import digits, open_data, prepare, sets
+from samekind.decisions import Ladder, Rung
 from samekind.errors import SettingError
 from samekind.questions.choices import choices_in_words
 from samekind.recipes import fit
@@ -304,6 +307,22 @@ def test_a_training_makes_few_runs_and_one_split(samekind, tmp_path, counted_run
     assert samekind(*command, "--set", "epochs=1").status == 0
     assert counted_runs["runs"] <= 6
     assert counted_runs["splits"] == 1
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("raw input", "Kept: raw input, because nothing that was tried is better by more than chance."),
+        ("encoder trained", "Kept: encoder trained."),
+    ],
+)
+def test_a_ladder_that_stays_at_its_start_says_why(kept, said, capsys):
+    rungs = [
+        Rung(name, 0.5, 0.2, "similarity", "similarity", 1.0) for name in ("raw input", "encoder trained")
+    ]
+    answer = SimpleNamespace(ladder=Ladder(tuple(rungs), kept, "2 folds"), choices=(), saved="s", folder="f")
+    train._print(answer)
+    assert capsys.readouterr().out.splitlines()[0] == said
 
 
 # --- trainings that were stopped --------------------------------------------------------------------

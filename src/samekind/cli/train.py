@@ -88,7 +88,9 @@ def _print(answer: "TrainingAnswer") -> None:
     from samekind.data.words import counted
 
     if answer.ladder is not None:  # the rungs were told as they were measured
-        print_text(f"Kept: {answer.ladder.kept}.")
+        first = answer.ladder.kept == answer.ladder.rungs[0].name
+        why = ", because nothing that was tried is better by more than chance" if first else ""
+        print_text(f"Kept: {answer.ladder.kept}{why}.")
     else:
         if answer.trouble is not None:
             print_text(f"Careful: {answer.trouble}.")
