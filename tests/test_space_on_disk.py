@@ -299,7 +299,7 @@ def test_a_foreign_encoder_that_is_standardised_is_passed_in_with_that_or_withou
     assert "the encoder given (Theirs) is not the one" in refused(tmp_path, encoder=Theirs(width=5))
 
 
-def test_a_foreign_encoder_that_is_told_the_size_is_passed_in_with_that_or_without(tmp_path):
+def test_a_foreign_encoder_that_gets_the_size_is_passed_in_with_or_without_it(tmp_path):
     class Colours(Conv4):
         """Not ours."""
 

@@ -116,7 +116,9 @@ def raw_bytes(tensor: Tensor) -> memoryview:
 
 
 def fingerprint(module: nn.Module) -> str:
-    """What must agree for weights to fit a module: its class; names, shapes and types of its tensors."""
+    """A hash of what must be equal for weights to fit a module: its class; names, shapes and types of its
+    tensors.
+    """
     lines = [type(module).__qualname__]
     lines += [
         f"{name} {tuple(tensor.shape)} {tensor.dtype}" for name, tensor in sorted(module.state_dict().items())

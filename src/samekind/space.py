@@ -310,7 +310,7 @@ class MetricSpace(nn.Module):
                 if content.get("discriminant") is not None:
                     space.discriminant = AuxiliaryHead.build(content["discriminant"])
             archive.fill(space, tensors)
-            record = Record.from_json(content)
+            space._remember(Record.from_json(content))
             if content.get("tree") is not None:
                 space.tree = Tree.from_json(content["tree"])
                 expect_classes(space.tree, space.classes)
@@ -323,12 +323,15 @@ class MetricSpace(nn.Module):
         except (TypeError, AttributeError, RuntimeError, SettingError, DataError) as error:
             wrong = " ".join(str(error).split())
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
-        space.decisions, space.open_set = record.decisions, record.open_set
-        space.temperatures, space.standings = record.temperatures, record.standings
-        space.choices, space.ladder = record.choices, record.ladder
-        space.balances, space.enrolled = record.balances, list(record.enrolled)
-        space.levels = record.levels
         return space.eval()
+
+    def _remember(self, record: Record) -> None:
+        """Take over what a saved space kept about its scores."""
+        self.decisions, self.open_set = record.decisions, record.open_set
+        self.temperatures, self.standings = record.temperatures, record.standings
+        self.choices, self.ladder = record.choices, record.ladder
+        self.balances, self.enrolled = record.balances, list(record.enrolled)
+        self.levels = record.levels
 
     def _tree_with(self, tree: Tree | None, name: str, z: Tensor, under: str | None) -> Tree | None:
         """The tree with a class that is enrolled from examples; None without a tree."""

@@ -36,7 +36,7 @@ def test_people_get_two_tables(samekind, trained):
     assert "Joined, the most alike first" in " ".join(answer.out.split())  # a narrow table breaks its title
 
 
-def test_a_kind_that_is_none_is_answered_with_the_nearest(samekind, trained):
+def test_an_unknown_kind_is_answered_with_the_nearest(samekind, trained):
     answer = samekind("classes", trained, "--kind", "cosin")
     assert (answer.status, answer.err.partition(";")[0]) == (2, 'samekind: this space has no score "cosin"')
 

@@ -33,7 +33,7 @@ def test_it_is_the_page_evaluate_writes(written, samekind, trained, tmp_path):
     assert (tmp_path / "page.html").read_bytes() == written.read_bytes()
 
 
-def test_its_place_is_in_the_run_unless_told_otherwise(samekind, trained, monkeypatch):
+def test_by_default_its_place_is_in_the_run(samekind, trained, monkeypatch):
     places = []
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [])
     monkeypatch.setattr("samekind.questions.report.write_report", lambda path, **_: places.append(path))
@@ -67,7 +67,7 @@ def test_it_says_first_that_the_raw_inputs_are_not_beaten(samekind, trained, mon
     assert (silent.status, silent.err, len(silent.out.splitlines())) == (0, "", 1)
 
 
-def test_a_folder_without_a_run_is_told(samekind, tmp_path):
+def test_a_folder_without_a_run_is_reported(samekind, tmp_path):
     answer = samekind("report", tmp_path)
     assert (answer.status, answer.out) == (2, "")
     assert "is not the folder of a finished run" in answer.err

@@ -39,7 +39,7 @@ def test_training_keeps_the_tree_and_measures_by_it_after_each_epoch(run, tree):
     assert json.loads((run / "data.json").read_text())["data"]["taxonomy"] == str(tree)
 
 
-def test_a_leaf_without_items_is_told_and_a_missing_class_is_refused(
+def test_a_leaf_without_items_is_reported_and_a_missing_class_is_refused(
     again, samekind, folders, tree, tmp_path
 ):
     command = ("train", "triplet", "--data", folders, "--set", "epochs=1", "--out", tmp_path / "run")

@@ -48,7 +48,7 @@ def test_without_labels_nothing_is_measured(plane, threshold):
     assert (answer.classes, answer.measured, answer.warnings) == (None, None, (WITHOUT_LABELS,))
 
 
-def test_few_classes_and_no_gain_are_told(plane, threshold):
+def test_few_classes_and_no_gain_are_reported(plane, threshold):
     space = fitted(plane, threshold)
     assert adapt(space, moved(3))[1].warnings == (NOT_MEASURED,)
     answer = adapt(space, moved(20, seed=1, shift=0.5))[1]

@@ -71,15 +71,7 @@ class EfficientNetLite(nn.Module):
         expect_sizes({"dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
         expect_pooling(pooling)
-        if not 0 <= stochastic_depth < 1:
-            raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
-        if maps_from not in ("stages", "expansions"):
-            raise SettingError(f'maps_from: expected "stages" or "expansions", got "{maps_from}"')
-        if variant not in (0, 1, 2) or channels not in (1, 3):
-            raise SettingError(
-                "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
-                f"got {variant} and {channels}"
-            )
+        _expect_settings(variant, channels, stochastic_depth, maps_from)
         network = _network(variant, weights=weights)
         self.variant = variant
         self.channels = channels
@@ -128,6 +120,18 @@ class EfficientNetLite(nn.Module):
     train = train_unless_frozen
     features = pooled_features
     forward = embedded
+
+
+def _expect_settings(variant: int, channels: int, stochastic_depth: float, maps_from: str) -> None:
+    if not 0 <= stochastic_depth < 1:
+        raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
+    if maps_from not in ("stages", "expansions"):
+        raise SettingError(f'maps_from: expected "stages" or "expansions", got "{maps_from}"')
+    if variant not in (0, 1, 2) or channels not in (1, 3):
+        raise SettingError(
+            "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
+            f"got {variant} and {channels}"
+        )
 
 
 def _channels(block: Any, maps_from: str) -> int:

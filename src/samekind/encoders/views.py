@@ -1,4 +1,4 @@
-"""Pictures asked about at another size, by their middle, and with their mirrored copy."""
+"""An encoder that sees pictures in another size, only their middle, or also their mirrored copy."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class Views(nn.Module):
         self.middle = middle
 
     def views(self, x: Tensor) -> list[Tensor]:
-        """The pictures as the encoder is asked about them: one view in training mode, else one or two."""
+        """The pictures as the encoder gets them: one view in training mode, else one or two."""
         if self.training:
             return [cut(x, self.middle)]
         x = cut(resized(x, self.size), self.middle)

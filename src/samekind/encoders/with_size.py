@@ -1,4 +1,4 @@
-"""An encoder of pictures that is told how large they were."""
+"""An encoder of pictures that also gets their original size."""
 
 from collections.abc import Callable
 from typing import Any

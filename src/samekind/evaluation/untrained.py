@@ -101,22 +101,14 @@ def untrained_references(
         note = "" if len(queries) == len(items) else f"of {len(queries):,} items drawn"
         truth = [queries.classes[label] for label in queries.labels.tolist()]
         if set(truth) <= set(names):
-            rows += [
-                noted(row, note) for row in _accuracies(z, references, asked_z, truth, name=name, seed=seed)
-            ]
+            accuracies = _accuracies(z, references, asked_z, truth, name=name, seed=seed)
+            rows += [noted(row, note) for row in accuracies]
         if len(queries) == len(items):
             rows += _unlabelled(z.mean(0), items, asked_z, name=name, seed=seed)
             full_sets[name] = (items, asked_z)
     for centre, kind in ((torch.zeros_like(z[0]), "nearest mean"), (z.mean(0), "nearest centred mean")):
-        beside = _beside_known(
-            z - centre,
-            references,
-            {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()},
-            way=way,
-            shot=shot,
-            tasks=tasks,
-            seed=seed,
-        )
+        moved = {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()}
+        beside = _beside_known(z - centre, references, moved, way=way, shot=shot, tasks=tasks, seed=seed)
         rows += [row._replace(question=REFERENCE, kind=f"{kind} {UNTRAINED}") for row in beside]
     return rows
 

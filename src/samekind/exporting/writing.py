@@ -70,21 +70,15 @@ def export_contents(
     space = copy.deepcopy(space).cpu().float().eval()
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file, so its export could read none")
-    files, arrays = {}, {PROTOTYPES: space.prototypes.vectors.detach().numpy()}
+    files: dict[str, bytes] = {}
+    arrays = {PROTOTYPES: space.prototypes.vectors.detach().numpy()}
     told_apart: tuple[str, ...] = ()
     if space.discriminant is not None:
         told_apart = tuple(space.discriminant.prototypes.classes)
         arrays[DISCRIMINANT] = _linear(space.discriminant)
     encoder = encoder_files(space.encoder, space.reader)
     files[ENCODER], arrays = encoder.graph, {**arrays, **encoder.arrays}
-    kinds: dict[str, ScoreFiles] = {}
-    for kind in _kinds(space):
-        graphs = score_graphs(space.scorer(kind), space.prototypes.dimension, kind=kind)
-        named = {f"{kind}-{part}.onnx": getattr(graphs, part) for part in ("map", "pairs")}
-        files |= {file: content for file, content in named.items() if content is not None}
-        mapped, pairs = (file if content is not None else None for file, content in named.items())
-        scale = float(space.scorer(kind).scale())
-        kinds[kind] = ScoreFiles(mapped, pairs, graphs.counted, graphs.pair_bytes, scale)
+    kinds: dict[str, ScoreFiles] = {kind: _add_scores(files, space, kind) for kind in _kinds(space)}
     if gallery is not None:
         arrays[GALLERY] = gallery.z.float().numpy()
         content = {"ids": list(gallery.ids), "labels": list(gallery.labels)}
@@ -113,6 +107,16 @@ def export_contents(
     )
     header = json.dumps(description.to_json(_record(space)), indent=2) + "\n"
     return Contents({**files, HEADER: header.encode()}, space, without)
+
+
+def _add_scores(files: dict[str, bytes], space: MetricSpace, kind: Kind) -> ScoreFiles:
+    """Add the graphs of a kind of score to the files; returns their description."""
+    scorer = space.scorer(kind)
+    graphs = score_graphs(scorer, space.prototypes.dimension, kind=kind)
+    named = {f"{kind}-{part}.onnx": getattr(graphs, part) for part in ("map", "pairs")}
+    files |= {file: content for file, content in named.items() if content is not None}
+    mapped, pairs = (file if content is not None else None for file, content in named.items())
+    return ScoreFiles(mapped, pairs, graphs.counted, graphs.pair_bytes, float(scorer.scale()))
 
 
 def write_export(contents: Contents, folder: Path, check: Callable[[PortableSpace], Checked]) -> Checked:

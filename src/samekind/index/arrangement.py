@@ -1,4 +1,4 @@
-"""The vectors of a store in a FAISS structure: which label is which row, and which rows are not in it yet.
+"""The vectors of a store in a FAISS structure: the row of each label, and the rows that are not in it yet.
 
 A structure is built when it is first needed. Later additions wait *beside* it, compared one by one, until
 there are enough to be worth adding. Removed vectors stay in it and are passed over until a third is gone.

@@ -61,7 +61,8 @@ def pair_likelihood(
 def _cost(
     score: Tensor, same: Tensor, different: Tensor, pull: Tensor, push: Tensor, *drawn: Tensor
 ) -> Tensor:
-    # The logit of the wrong answer; what does not count must be finite to be multiplied by 0.
+    # The logit of the wrong answer. Scores that do not count must be finite, because they are multiplied by
+    # 0.
     wrong = torch.where(same, -score, score.where(different, 0))
     costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
     ahead = pull[:, 0] * (costs * as_numbers(same, costs)).sum(1)
@@ -69,7 +70,8 @@ def _cost(
 
 
 def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The positives that count, and what one positive and one negative of each anchor count for, (anchors,).
+    """The positives that count, and the weights of one positive and one negative pair of each anchor,
+    (anchors,).
 
     Among all triplets (anchor, positive after it, negative) a positive pair appears once for each negative of
     its anchor, and a negative pair once for each later positive.

@@ -27,7 +27,7 @@ from samekind.space import MetricSpace
 
 #: Vectors that are added at a time: every addition is made durable, which takes time.
 ADDED_AT_ONCE = 8_192
-#: Ids that a server is asked about one by one.
+#: The most ids that are looked up one by one on a server.
 IDS_CHECKED = 100
 #: An index that has grown by this factor since its shortlist was measured is measured again.
 GROWN = 1.25
@@ -165,7 +165,8 @@ def _metadata(id: str, label: str | None, picture: str | None) -> dict[str, str 
 def check_new(index: Index, ids: Sequence[str]) -> None:
     """Refuse items that are in the index already, before the work of embedding them.
 
-    A server is asked about a few ids only, because each is a request; it refuses the others as they come.
+    Of ids on a server only a few are looked up, because each takes a request; the server itself refuses the
+    others when they are added.
     """
     checked = ids[:IDS_CHECKED] if index.remote else ids
     known = next((id for id in checked if id in index), None)

@@ -19,7 +19,7 @@ from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import known_kind
 from samekind.space import MetricSpace
 
-#: The facts about an index that are told as they are.
+#: The facts about an index that are reported unchanged.
 DESCRIBED = ("backend", "structure", "server", "name", "items", "dimension", "score", "fingerprint")
 
 

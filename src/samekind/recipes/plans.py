@@ -131,12 +131,7 @@ def read_plan(
 ) -> Plan:
     """The plan of a recipe or of a run file, under the given options and ``--set`` changes."""
     file = _read_file(Path(name)) if name.endswith(".toml") else {"recipe": name}
-    recipe = file.pop("recipe", None)
-    if recipe is None:
-        known = ", ".join(recipes.RECIPES)
-        raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
-    if not isinstance(recipe, str) or recipe not in recipes.RECIPES:
-        raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
+    recipe = _known_recipe(file.pop("recipe", None), name)
     tables = {table: _table(file, table, name) for table in TABLES}
     _check_names(file, name)
     # A name without a dot is a setting of the run, which checks it.
@@ -168,6 +163,16 @@ def read_plan(
         training={**file, **tables["training"]},
         changes=tuple(of_run),
     )
+
+
+def _known_recipe(recipe: object, name: str) -> str:
+    """The recipe that a plan names. Raises SettingError for none and for an unknown one."""
+    if recipe is None:
+        known = ", ".join(recipes.RECIPES)
+        raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
+    if not isinstance(recipe, str) or recipe not in recipes.RECIPES:
+        raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
+    return recipe
 
 
 def _read_file(path: Path) -> dict[str, Any]:

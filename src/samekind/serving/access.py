@@ -1,4 +1,4 @@
-"""Who asks, what that caller may do, and how often."""
+"""Access to a server: the caller, what that caller may do, and how often."""
 
 from fastapi import Request
 from limits import parse

@@ -185,7 +185,9 @@ class TwoCovariance(nn.Module):
         return 4
 
     def _weights(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Of one pair: what the product of the two numbers counts, what their squares, and a constant."""
+        """The weights in the score of a pair: of the product of the two numbers, of their squares, and a
+        constant.
+        """
         spread = self.spread.to(z.dtype)
         product, total = spread / (1 + 2 * spread), 1 + spread
         return product, product * spread / total, (total.log() - (1 + 2 * spread).log() / 2).sum()

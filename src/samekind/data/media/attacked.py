@@ -17,7 +17,8 @@ DEVIATIONS = {
 
 class Range(NamedTuple):
     """Valid values, from ``low`` to ``high``; epsilon is in this ``unit``. ``padding``, a number outside,
-    stands for NaN inside an attack. A change is told in ``decibels`` where items are heard.
+    stands for NaN inside an attack. ``decibels``: whether the size of a change is given in decibels, as for
+    sounds.
     """
 
     low: float
