@@ -80,7 +80,7 @@ def validation(
         _expect_measured(watch, families, tree=items.tree is not None)
     items = draw(items, most=most_items)
     if not has_pairs(items.labels):
-        few = f"; {TOO_FEW}" if len(items.labels.unique()) > 1 else ""
+        few = f"; {TOO_FEW}" if len(set(items.labels.tolist())) > 1 else ""
         raise DataError(
             f"{items.name}: expected two classes or more, one of them with two items, to validate on{few}"
         )

@@ -156,5 +156,5 @@ def _expect_pairs(items: Items) -> None:
     if not has_pairs(items.labels):
         raise DataError(
             f"{items.name}: expected two classes at least and two items of some class, to make pairs of one "
-            f"and of two classes; got items: {len(items)}, classes: {len(items.labels.unique())}"
+            f"and of two classes; got items: {len(items)}, classes: {len(set(items.labels.tolist()))}"
         )
