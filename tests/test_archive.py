@@ -228,7 +228,7 @@ def test_a_folder_that_holds_something_else_is_not_replaced(tmp_path, name, besi
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("ten years of work")
     above = name.partition("/")[0]
-    says = "holds something else than a space; choose another folder"
+    says = "holds something other than a space; choose another folder"
     if beside:
         says = f"holds {above} beside the space, which saving would lose; move that away, or choose another"
     with pytest.raises(SpaceError, match=says):

@@ -73,7 +73,7 @@ def expect_replaceable(folder: Path) -> None:
     """
     others = storage.others_in(folder, FILES) if folder.exists() else []
     if others and not (folder / "space.json").is_file():
-        raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
+        raise SpaceError(f"{folder} holds something other than a space; choose another folder to save to")
     if others:
         named = ", ".join(others[:MOST_FOREIGN_FILES]) + (", …" if len(others) > MOST_FOREIGN_FILES else "")
         raise SpaceError(

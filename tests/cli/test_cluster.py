@@ -106,7 +106,7 @@ def test_items_without_labels_have_no_agreement(samekind, trained, pictures, tmp
     ("more", "says"),
     [
         (["--out", "groups.txt"], "expected a file ending in .csv, .parquet; got groups.txt"),
-        (["--out", "."], ". holds something else than groups; choose another folder"),
+        (["--out", "."], ". holds something other than groups; choose another folder"),
         (["--out", "g.csv", "--groups", "37"], "asked for 37 groups of 36 items; ask for fewer"),
         (["--out", "g.csv", "--groups", "0"], "invalid value for '--groups': "),
     ],

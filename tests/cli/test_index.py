@@ -339,7 +339,7 @@ def test_refuses_another_space(samekind, space, trained, built, folders, tmp_pat
             "--kind is the kind of score; the type of the …",
         ),
         ("build RUN DATA --out O --kind cosin", 'this space has no score "cosin"; did you mean "cosine"? …'),
-        ("build RUN DATA --out DATA", "DATA holds something else than an index; …"),
+        ("build RUN DATA --out DATA", "DATA holds something other than an index; …"),
         ("build RUN nothing --out O", "there is no file nothing; …"),
         ("build RUN DATA --out O --type milvus", "an index of the type milvus is on a server: say where …"),
         ("build RUN DATA --out O --type postgres --server postgresql://x", "an index of the type postgres …"),

@@ -234,5 +234,5 @@ def test_refuses_to_overwrite_another_folder(samekind, folders, trained, tmp_pat
     command = ("search", folders / "0" / "00.png", "--gallery", folders, "--space", trained)
     answer = samekind(*command, "--save-index", tmp_path)
     assert answer.err == (
-        f"samekind: {tmp_path} holds something else than an index; choose another folder to save to\n"
+        f"samekind: {tmp_path} holds something other than an index; choose another folder to save to\n"
     )

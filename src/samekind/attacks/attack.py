@@ -83,9 +83,7 @@ def carried_out(
         x, goal = x.masked_fill(padding, limits.padding), WithPadding.of(goal, limits.padding)
     limits.expect(x)
     if len(goal.truth) != len(x):
-        raise DataError(
-            f"the goal is about {len(goal.truth)} items, and {len(x)} came; give one truth per item"
-        )
+        raise DataError(f"expected {len(goal.truth)} items, one for each truth of the goal; got {len(x)}")
     seed = drawn_seed(generator)
     clean = x.detach().clone()
     if not len(x):

@@ -152,7 +152,7 @@ def _sound(source: Source, name: str) -> Iterator[Any]:
         import soxr  # noqa: F401 (both are needed, and missed together)
     except (ImportError, OSError) as error:
         raise PackageError(
-            f"reading sounds takes soundfile and soxr ({error}); "
+            f"reading sounds needs soundfile and soxr ({error}); "
             "install them by pip install 'samekind[speech]'"
         ) from error
     try:

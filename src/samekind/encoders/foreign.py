@@ -40,7 +40,7 @@ def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
         result = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise DataError(
             f"{type(encoder.module).__name__} should give ({len(x)}, {encoder.feature_dimension}), or maps "
-            f"with as many channels; it gave {result}. Say its feature_dimension, or wrap what it returns."
+            f"with as many channels; it gave {result}. Set feature_dimension, or wrap what it returns."
         )
     return normalised(encoder, features)
 

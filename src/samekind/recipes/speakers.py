@@ -1,4 +1,4 @@
-"""Who speaks? The two papers on learned similarities as they were trained on VoxCeleb.
+"""Speakers: the two papers on learned similarities, with their settings for VoxCeleb.
 
 "speaker" is Monteiro et al., "An end-to-end approach for the verification problem: learning the right
 distance", ICML 2020, and "speaker-alone" its ablation without the auxiliary loss; "speaker-prototypical" is
