@@ -5,6 +5,7 @@ of arguments is always prototype, enrolment or query first, item second.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -270,17 +271,7 @@ class MetricSpace(nn.Module):
             "reader": describe(self.reader) if self.reader else None,
             "fitted": describe(self.fitted) if self.fitted is not None else None,
             "normalised": describe(self.normalised) if self.normalised is not None else None,
-            **Record(
-                self.decisions,
-                self.open_set,
-                self.temperatures,
-                self.standings,
-                self.choices,
-                self.ladder,
-                self.balances,
-                tuple(self.enrolled),
-                self.levels,
-            ).to_json(),
+            **self.record.to_json(),
         }
         if self.tree is not None:
             content["tree"] = self.tree.to_json()
@@ -325,13 +316,16 @@ class MetricSpace(nn.Module):
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
         return space.eval()
 
+    @property
+    def record(self) -> Record:
+        """Thresholds and all else that the space keeps about its scores, as it is saved."""
+        entries = {entry.name: getattr(self, entry.name) for entry in fields(Record)}
+        return Record(**{**entries, "enrolled": tuple(self.enrolled)})
+
     def _remember(self, record: Record) -> None:
-        """Take over what a saved space kept about its scores."""
-        self.decisions, self.open_set = record.decisions, record.open_set
-        self.temperatures, self.standings = record.temperatures, record.standings
-        self.choices, self.ladder = record.choices, record.ladder
-        self.balances, self.enrolled = record.balances, list(record.enrolled)
-        self.levels = record.levels
+        for entry in fields(Record):
+            setattr(self, entry.name, getattr(record, entry.name))
+        self.enrolled = list(record.enrolled)
 
     def _tree_with(self, tree: Tree | None, name: str, z: Tensor, under: str | None) -> Tree | None:
         """The tree with a class that is enrolled from examples; None without a tree."""

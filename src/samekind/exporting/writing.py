@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -164,18 +165,9 @@ def _kinds(space: MetricSpace) -> list[Kind]:
 
 def _record(space: MetricSpace) -> Record:
     known: Collection[str] = _kinds(space)
-    return Record(
-        # A threshold may be left from a score that the space no longer has.
-        {kind: decision for kind, decision in space.decisions.items() if kind in known},
-        space.open_set,
-        space.temperatures,
-        space.standings,
-        space.choices,
-        None,
-        space.balances,
-        tuple(space.enrolled),
-        None,
-    )
+    # A threshold may be left from a score that the space no longer has.
+    decisions = {kind: decision for kind, decision in space.decisions.items() if kind in known}
+    return replace(space.record, decisions=decisions, ladder=None, levels=None)
 
 
 def _linear(head: AuxiliaryHead) -> "np.ndarray[Any, Any]":
