@@ -73,9 +73,7 @@ def export_contents(
         raise SpaceError("this space does not say how to read a file, so its export could read none")
     files: dict[str, bytes] = {}
     arrays = {PROTOTYPES: space.prototypes.vectors.detach().numpy()}
-    told_apart: tuple[str, ...] = ()
     if space.discriminant is not None:
-        told_apart = tuple(space.discriminant.prototypes.classes)
         arrays[DISCRIMINANT] = _linear(space.discriminant)
     encoder = encoder_files(space.encoder, space.reader)
     files[ENCODER], arrays = encoder.graph, {**arrays, **encoder.arrays}
@@ -101,7 +99,7 @@ def export_contents(
         kinds=kinds,
         files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
         front_end=encoder.front_end,
-        told_apart=told_apart,
+        told_apart=tuple(space.discriminant.prototypes.classes) if space.discriminant is not None else (),
         tradeoffs=dict(tradeoffs),
         measures=dict(measures),
         without=without,

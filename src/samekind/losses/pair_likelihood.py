@@ -28,9 +28,8 @@ def pair_likelihood(
     """Mean negative log-likelihood of all positive pairs, plus that of all negative pairs.
 
     The share of an anchor is what its pairs add, over the totals of the batch, times the number of anchors.
-    A kind of pair that is missing adds 0. ``total="mean"`` takes the mean of the two means, half of their
-    sum: the authors of the paper average over as many positives as negatives, which is one mean. Beside
-    another term the pairs then count half as much.
+    A missing kind of pair adds 0. ``total="mean"`` is half of the sum of the two means: the authors average
+    over as many positives as negatives. Beside another term the pairs then count half as much.
 
     ``smoothing`` q draws the target of each positive from U(1 - q, 1) and of each negative from U(0, q).
     ``weighting="triplets"`` counts a pair as often as it appears among all triplets (anchor, later positive,

@@ -136,11 +136,7 @@ def read_plan(
     _check_names(file, name)
     # A name without a dot is a setting of the run, which checks it.
     _check_names([_table_of(change) for change in changes if "." in change.partition("=")[0]], "--set")
-    twice = sorted(file.keys() & tables["training"].keys())
-    if twice:
-        raise SettingError(
-            f"{name}: {', '.join(twice)} stands at the top and in [training]; keep one of them"
-        )
+    _expect_once(file, tables["training"], name)
     for given, table in ((data, "data"), (split, "split"), (training, "training")):
         tables[table].update(given or {})
     of_run = []
@@ -163,6 +159,14 @@ def read_plan(
         training={**file, **tables["training"]},
         changes=tuple(of_run),
     )
+
+
+def _expect_once(top: Mapping[str, Any], training: Mapping[str, Any], name: str) -> None:
+    twice = sorted(top.keys() & training.keys())
+    if twice:
+        raise SettingError(
+            f"{name}: {', '.join(twice)} stands at the top and in [training]; keep one of them"
+        )
 
 
 def _known_recipe(recipe: object, name: str) -> str:
