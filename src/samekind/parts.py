@@ -171,7 +171,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _expected(hint: Any) -> str:
-    """What `_fits` expects, in words."""
+    """The type that `_fits` expects, in words."""
     inner = get_args(hint)
     if get_origin(hint) is Literal:
         return " or ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in inner)

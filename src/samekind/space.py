@@ -197,7 +197,9 @@ class MetricSpace(nn.Module):
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
     def bonuses(self, kind: Kind) -> Tensor:
-        """What `classify` adds to the scores of each class, (classes,): 0 for those that were trained on."""
+        """The number that `classify` adds to the scores of each class, (classes,): 0 for those that were
+        trained on.
+        """
         bonus, enrolled = self.balances[kind].bonus if kind in self.balances else 0.0, set(self.enrolled)
         return torch.tensor([bonus * (name in enrolled) for name in self.prototypes.classes])
 

@@ -18,7 +18,7 @@ BLOCK = 512
 
 
 class Point(NamedTuple):
-    """What the inside of an attack gives for n items."""
+    """The raw result of an attack for n items."""
 
     x: Tensor  # (n, …)
     queries: Tensor  # (n,): how often each item went through the model
@@ -30,7 +30,7 @@ Inside = Callable[[Part, Tensor, Limits, torch.Generator], Point]
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack gives for n items."""
+    """The result of an attack for n items."""
 
     x: Tensor
     """(n, …): valid inputs. An item that was wrong already is unchanged."""

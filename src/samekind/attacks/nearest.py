@@ -1,4 +1,4 @@
-"""What attacks for the least change share: the lead of another answer, and the nearest success so far."""
+"""Shared by attacks for the least change: the lead of another answer, and the nearest success so far."""
 
 import torch
 from torch import Tensor

@@ -206,7 +206,7 @@ class About(NamedTuple):
 
     @property
     def instead(self) -> dict[str, str]:
-        """What takes the place of the test items, by its option."""
+        """The option that replaces the test items."""
         given = {"data": self.data, "trials": self.trials, "against": self.against}
         return {name: str(value) for name, value in given.items() if value is not None}
 

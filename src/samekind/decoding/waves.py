@@ -34,7 +34,7 @@ SHORTER = re.compile(r"^data *: (\d+) \(should be (\d+)\)", re.MULTILINE)
 
 
 class Heading(NamedTuple):
-    """What the start of a file says: samples a second, channels, and how many samples each has."""
+    """The heading of a file: samples a second, channels, and the number of samples of each."""
 
     rate: int
     channels: int

@@ -111,7 +111,7 @@ class Attended(nn.Module):
         return {**stages, "embedding": [self.embedding]}
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the backbone, by name and in order."""
+        """The output of each stage of the backbone, by name and in order."""
         maps: dict[str, Tensor] = self.backbone.maps(x)
         return maps
 

@@ -90,7 +90,7 @@ class Backbone(nn.Module):
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
 
     def features(self, x: Tensor) -> Tensor:
-        """What the network gives, pooled over places where it gives maps: (n, feature_dimension)."""
+        """The output of the network, pooled over places if it gives maps: (n, feature_dimension)."""
         expect_images(x, channels=self.channels)
         return features_of(self, x)
 

@@ -103,7 +103,7 @@ class EfficientNetLite(nn.Module):
         return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, or of the expansion of its last block, by name and in order."""
+        """The output of each stage, or of the expansion of its last block, by name and in order."""
         if self.maps_from == "stages":
             return image_maps(self, x)
         expect_images(x, channels=self.channels, smallest=self.smallest)
@@ -141,7 +141,7 @@ def _channels(block: Any, maps_from: str) -> int:
 
 
 def _expanded(block: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """What a block has before its bottleneck, after the activation, and what comes out of it."""
+    """The maps of a block before its bottleneck, after the activation, and its output."""
     wide = x
     if block._block_args.expand_ratio != 1:
         wide = block._swish(block._bn0(block._expand_conv(wide)))
@@ -168,7 +168,7 @@ def _drop_branches(blocks: Any, most: float) -> None:
 
 
 def _without_some_branches(block: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-    """What a block adds to its input, dropped for some images and scaled up for the others."""
+    """The output of a residual branch, dropped for some images and scaled up for the others."""
     [x], dropped = inputs, float(block.dropped)  # type: ignore[arg-type]
     if not block.training or not dropped:
         return output

@@ -48,7 +48,7 @@ class Views(nn.Module):
         return _mean([self.encoder.features(view) for view in self.views(x)])
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the encoder, of the pictures as they are, or of their middle."""
+        """The output of each stage of the encoder, for the unchanged pictures, or their middle."""
         maps: dict[str, Tensor] = self.encoder.maps(cut(x, self.middle))
         return maps
 

@@ -1,4 +1,4 @@
-"""What the encoder gives before it is trained: nearest neighbour, nearest mean, logistic regression, cosines.
+"""The encoder before training, as a reference: nearest neighbour, nearest mean, logistic regression, cosines.
 
 The reference of a space whose encoder began with weights that were learned elsewhere. A space that does not
 beat it was not worth the training.
@@ -44,7 +44,7 @@ WITHOUT_PACKAGE = (
 
 
 class Features(nn.Module):
-    """What the last layer of an encoder sees, as its embedding."""
+    """The input of the last layer of an encoder, as its embedding."""
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a training run measures after each epoch, on items it does not train on."""
+"""The measures of a training run after each epoch, on items it does not train on."""
 
 from collections.abc import Callable, Sequence
 from typing import get_args

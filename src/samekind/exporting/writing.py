@@ -176,7 +176,7 @@ def _linear(head: AuxiliaryHead) -> "np.ndarray[Any, Any]":
 
 
 def _without(space: MetricSpace) -> tuple[str, ...]:
-    """What stays behind, a sentence each."""
+    """The parts that are not exported, a sentence for each."""
     parts = []
     if space.auxiliary is not None:
         parts.append("the auxiliary head is not exported; classes are named by their prototypes")

@@ -109,7 +109,7 @@ class Arrangement:
         return torch.cat([rows, beside[best_of(walk, k=wanted)[1]]], dim=1)
 
     def describe(self) -> dict[str, Any] | None:
-        """What the header needs to read the structure back; None if there is none to write.
+        """The entries of the header for reading the structure back; None without a structure to write.
 
         A flat one is as quickly filled as read.
         """

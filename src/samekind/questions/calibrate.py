@@ -44,7 +44,7 @@ class Calibrated:
     note: str | None = None
 
     def warning(self, name: str) -> str | None:
-        """What to know about a threshold before it is trusted."""
+        """Warnings about a threshold."""
         return support(self.decisions[name], open_set=name == OPEN_SET)
 
     def to_json(self) -> dict[str, Any]:

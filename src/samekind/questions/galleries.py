@@ -35,7 +35,7 @@ GROWN = 1.25
 
 @dataclass(frozen=True)
 class ShortlistSettings:
-    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score; None
+    """The purpose of shortlists: the share ``recall`` of the ``k`` best, by these kinds of score; None
     is the space's choice for neighbours.
     """
 
@@ -118,7 +118,7 @@ def fill(
 
 
 class _Entry(NamedTuple):
-    """What an index keeps of an item."""
+    """The metadata of an item in an index."""
 
     id: str
     vector: Tensor
@@ -142,8 +142,8 @@ def _entries(
 
 
 def path_of(id: str) -> str:
-    """What an id means in every working folder: its absolute path without links, and the row or item after
-    it. Data with a name, such as digits, have no path.
+    """An id that means the same in every working folder: its absolute path without links, and the row or item
+    after it. Data with a name, such as digits, have no path.
     """
     source = id.partition(", ")[0]
     first = source.partition("/")[0]  # of "characters/Greek" the name

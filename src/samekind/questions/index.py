@@ -67,7 +67,9 @@ class ShortlistInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What an index is, where it is and what it holds; for a change, how many were added or removed."""
+    """A description of an index, its place and its content; for a change, the numbers of added and removed
+    items.
+    """
 
     backend: str
     structure: str | None
@@ -93,7 +95,7 @@ class IndexInfo:
 
 
 def index_info(index: Index) -> IndexInfo:
-    """What an index holds, where it is kept, and what a search of it finds."""
+    """The description of an index, with its shortlists."""
     held = len(index)
     return IndexInfo(
         backend=index.backend,

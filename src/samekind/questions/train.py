@@ -1,4 +1,4 @@
-"""What does training give? A plan carried out in a folder: the house recipe, or one of a paper."""
+"""Training: a plan carried out in a folder, by the house recipe or one of a paper."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

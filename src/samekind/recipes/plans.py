@@ -98,7 +98,7 @@ def chosen_in_words(own: Run, run: Run) -> dict[str, list[str]]:
 
 
 def because_few(chosen: Mapping[str, Sequence[str]]) -> str:
-    """What was chosen for few items, as the end of a sentence; empty if nothing was.
+    """The choices for few items, as the end of a sentence; empty without choices.
 
     >>> because_few({"schedule": ["multi-step", "cosine"], "epochs": ["30 epochs", "40 epochs"]})
     "with few items to train on it takes cosine, 40 epochs, not the recipe's multi-step, 30 epochs"

@@ -1,4 +1,4 @@
-"""What all routes of one server share."""
+"""The state that all routes of one server share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

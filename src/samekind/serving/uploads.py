@@ -28,7 +28,7 @@ EXPECTED = "send files as multipart/form-data, or vectors as application/json"
 
 @dataclass(frozen=True)
 class Body:
-    """What a request holds: files by the field they came in, vectors, and its settings, unchecked."""
+    """The content of a request: files by the field they came in, vectors, and its settings, unchecked."""
 
     files: dict[str, list[Upload]]
     vectors: list[Any] | None

@@ -14,7 +14,7 @@ from samekind.errors import DataError, SettingError
 
 
 class ClassStatistics(NamedTuple):
-    """What is needed of labelled embeddings: K classes in d dimensions."""
+    """Statistics of labelled embeddings: K classes in d dimensions."""
 
     sizes: Tensor  # (K,), the number of items of each class
     means: Tensor  # (K, d), of each class

@@ -178,7 +178,7 @@ class TwoCovariance(nn.Module):
         return first, torch.cat([other, other.square(), torch.ones_like(other[:, :1])], dim=-1)
 
     def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
-        """What scores the blocks of a and b, and what it takes in their place: each item is mapped once."""
+        """The scorer of the blocks of a and b, and its inputs in their place: each item is mapped once."""
         return Dot(), self.mapped(a, "first"), self.mapped(b, "second")
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)

@@ -1,4 +1,4 @@
-"""What an attack may do to items, and what is usual: the range of valid values, and epsilons."""
+"""The limits of attacks on a medium: the range of valid values, and usual epsilons."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

@@ -205,7 +205,7 @@ class KernelWalk:
         return max(1, min(most, tiles.count))
 
     def _layer(self, block: Block, room: Sequence[Tensor], number: int) -> tuple[Tensor, ...]:
-        """What a layer is computed from: the one below, or both halves, and its weights and bias."""
+        """The inputs of a layer: the layer below, or both halves, and its weights and bias."""
         halves = self.first[block.rows], self.second[block.columns]
         return room[number], *halves, self.weights[number], self.biases[number]
 
