@@ -370,16 +370,18 @@ def test_an_interrupted_training_goes_on(samekind, tmp_path):
     command += ["--unseen", "3,4,5,6,7,8,9"]
     program = [sys.executable, "-c", INTERRUPTED_AT_THE_SECOND_EPOCH, *command]
     process = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
-    chosen, *told = process.stderr.splitlines(keepends=True)
+    chosen, *content = process.stderr.splitlines(keepends=True)
     assert chosen.startswith("triplet: with few items to train on it takes Adam")
     assert (process.returncode, process.stdout) == (130, "")
-    assert told.pop() == INTERRUPTED
-    assert [line.split(" loss ")[0] for line in told] == [f"triplet: epoch {1 + n}" for n in range(len(told))]
+    assert content.pop() == INTERRUPTED
+    assert [line.split(" loss ")[0] for line in content] == [
+        f"triplet: epoch {1 + n}" for n in range(len(content))
+    ]
     answer = samekind(*command)
     assert answer.status == 0
     went_on = [int(line.split()[2]) for line in answer.err.splitlines()[1:]]
     assert went_on == list(range(went_on[0], 5))
-    assert 2 <= went_on[0] <= len(told) + 1 <= 4
+    assert 2 <= went_on[0] <= len(content) + 1 <= 4
     record = [json.loads(line) for line in (tmp_path / "run" / "record.jsonl").read_text().splitlines()]
     assert [entry["epoch"] for entry in record] == list(range(1, 5))
 

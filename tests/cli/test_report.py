@@ -12,10 +12,10 @@ def written(samekind, trained, tmp_path_factory):
     out = tmp_path_factory.mktemp("report") / "new" / "page.html"
     answer = samekind("report", trained, "--out", out, "--tasks", "2", "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert list(told["warnings"]) == [trained.name]
-    assert told.keys() == {"folder", "report", "gains", "warnings"}
-    assert (told["folder"], told["report"]) == (str(trained), str(out))
+    reported = json.loads(answer.out)
+    assert list(reported["warnings"]) == [trained.name]
+    assert reported.keys() == {"folder", "report", "gains", "warnings"}
+    assert (reported["folder"], reported["report"]) == (str(trained), str(out))
     return out
 
 

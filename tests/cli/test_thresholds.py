@@ -20,12 +20,12 @@ def test_every_head_has_its_line_and_a_bound_its_warning(capsys):
     print_temperatures(
         {"similarity": Temperature(0.51234, "x", 1234), "fused": Temperature(2e3, "x", 40, True)}
     )
-    told = capsys.readouterr()
-    assert [line.split() for line in told.out.splitlines()[-2:]] == [
+    content = capsys.readouterr()
+    assert [line.split() for line in content.out.splitlines()[-2:]] == [
         ["similarity", "0.5123", "1,234"],
         ["fused", "2000", "40"],
     ]
-    assert told.err == AT_BOUND.format(head="fused") + "\n"
+    assert content.err == AT_BOUND.format(head="fused") + "\n"
 
 
 def test_missing_temperatures_are_reported(capsys):
