@@ -278,7 +278,7 @@ def test_a_space_that_is_replaced_keeps_the_modes_of_its_folder_and_files(folder
 
 def test_a_file_is_not_replaced_by_a_folder(tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(SpaceError, match="holds something else"):
+    with pytest.raises(SpaceError, match="holds something other"):
         archive.write(tmp_path / "file", CONTENT, TENSORS)
     assert (tmp_path / "file").read_text() == "mine"
 
