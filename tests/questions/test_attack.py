@@ -71,7 +71,7 @@ def test_pictures_are_broken_and_written(pictures, tmp_path):
     write_attacked(tmp_path / "out", answer)  # earlier ones are replaced
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").touch()
-    with pytest.raises(SettingError, match="holds something else"):
+    with pytest.raises(SettingError, match="holds something other"):
         write_attacked(tmp_path / "other", answer)
 
 
