@@ -138,7 +138,7 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
     sets = prepare(items, seed=0)
     run = verification(items.shape).override(["epochs=3", 'validate=["retrieval"]', "watch=recall@1"])
     space, best = selection.train_for_each(run, sets, folder=tmp_path / "run", device="cpu")
-    assert selection.told(best) == {
+    assert selection.epochs_as_json(best) == {
         "similarity": {"epoch": 1, "value": 0.9},
         "cosine": {"epoch": 3, "value": 0.7},  # the later of two that are as good
         "fused": {"epoch": 3, "value": 0.3},

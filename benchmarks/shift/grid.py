@@ -1,7 +1,8 @@
 """The runs of the study: sets of items in several domains, two classifiers, two samplers, seeds."""
 
 from dataclasses import replace
-from typing import NamedTuple
+
+from grids.experiment import SystemOnData
 
 from samekind.data import Items
 from samekind.recipes import prototypical
@@ -20,21 +21,7 @@ SMALL = 24
 #: With domains also a batch of the prototypical classifier without regard to them.
 SHUFFLED = "prototypical-shuffled"
 
-
-class Experiment(NamedTuple):
-    """One run, or one for every domain; its JSON has its name."""
-
-    data: str
-    system: str
-    seed: int
-
-    @property
-    def variant(self) -> str:
-        return f"{self.data}-{self.system}"
-
-    @property
-    def name(self) -> str:
-        return f"{self.variant}-{self.seed}"
+Experiment = SystemOnData[str, str]
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:

@@ -54,8 +54,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     }
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     figures = content["measures"]
-    told = ("top-1", "top-5", "AHD@5", "HP@5", "MC proxies", "MC prototypes")
-    return ", ".join(f"{name} {figures[name]:.3f}" for name in told if name in figures)
+    shown = ("top-1", "top-5", "AHD@5", "HP@5", "MC proxies", "MC prototypes")
+    return ", ".join(f"{name} {figures[name]:.3f}" for name in shown if name in figures)
 
 
 def _trained(

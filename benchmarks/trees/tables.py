@@ -69,11 +69,11 @@ def _of(results: Results, data: str) -> list[str]:
         return []
     content = next(content for (variant, _), content in results.contents.items() if variant.startswith(data))
     items = content["items"]
-    said = (
+    counts = (
         f"{items['train']:,} training items and {items['test']:,} test items of {items['classes']} classes."
     )
     return [
-        f"### {NAMES[data]}\n\n{said}",
+        f"### {NAMES[data]}\n\n{counts}",
         _main(results, data),
         f"Mean correlation with the tree:\n\n{_correlations(results, data)}",
         "The first system less the second, with 95% intervals over seeds; unsure where that holds 0:\n\n"

@@ -193,7 +193,7 @@ def test_items_outside_the_limits_are_refused(make, trained):
     model, x, labels = trained
     with pytest.raises(DataError, match="outside the limits"):
         carried(make, model, x + 1, labels)
-    with pytest.raises(DataError, match="one truth per item"):
+    with pytest.raises(DataError, match="one for each truth"):
         carried(make, model, x[:5], labels)
 
 

@@ -23,9 +23,9 @@ def test_json(samekind, trained, tmp_path):
         "--ask", "class", "--no-cells", "--json",
     )  # fmt: skip
     assert answer.status == 0, answer.err
-    told = json.loads(answer.out)
-    assert [curve["kind"] for curve in told["curves"]] == ["similarity", "auxiliary", "fused"]
-    assert told["page"].endswith("page.html")
+    content = json.loads(answer.out)
+    assert [curve["kind"] for curve in content["curves"]] == ["similarity", "auxiliary", "fused"]
+    assert content["page"].endswith("page.html")
 
 
 def test_an_unknown_question_is_named(samekind, trained):

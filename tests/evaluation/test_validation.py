@@ -212,7 +212,7 @@ def test_a_run_knows_the_direction_of_every_measure():
         assert replace(run, watch=name).direction == ("higher" if good > heap[name] else "lower")
 
 
-def test_classes_of_one_item_each_are_told_to_enrol():
+def test_classes_of_one_item_each_get_the_advice_to_enrol():
     lonely = Items(torch.zeros(3, 2), torch.arange(3), ("a", "b", "c"), "x")
     with pytest.raises(DataError, match=r"where it has nine or more\. .* samekind enroll$"):
         validation(lonely)

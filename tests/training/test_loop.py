@@ -275,7 +275,7 @@ def test_the_folder_says_what_was_run(run, items, constant, tmp_path):
 @pytest.mark.parametrize(
     "size", [16, 2]
 )  # 3 and 24 steps an epoch, fewer and more than are looked at at once
-def test_a_watcher_is_told_of_every_step_and_epoch(run, items, constant, tmp_path, size):
+def test_a_watcher_is_called_for_every_step_and_epoch(run, items, constant, tmp_path, size):
     notes, steps = Notes(), 48 // size
     assert (steps < LOOK_EVERY) == (size == 16)
     train(run.override([f"batches.size={size}"]), items, folder=tmp_path, validate=constant, watcher=notes)

@@ -87,10 +87,10 @@ def train(
 
 
 def _print(answer: "TrainingAnswer") -> None:
-    """What was trained, how good it is, where it is, and what to do next."""
+    """The result of a training: its measures, its folder, and the next commands."""
     from samekind.data.words import counted
 
-    if answer.ladder is not None:  # the rungs were told as they were measured
+    if answer.ladder is not None:  # the rungs were printed while they were measured
         print_text(f"Kept: {answer.ladder.kept}.")
     else:
         if answer.trouble is not None:

@@ -25,7 +25,7 @@ from samekind.taxonomy import Tree
 
 
 class Source(NamedTuple):
-    """What to open to get the same items again: a name or an absolute path, and the settings."""
+    """A source that gives the same items again: a name or an absolute path, and the settings."""
 
     name: str
     settings: DataSettings
@@ -130,7 +130,7 @@ class Items:
 
     @property
     def medium(self) -> Medium:
-        """What the items are, by their reader or else by shape and values: pictures, vectors, arrays."""
+        """The medium of the items, by their reader or else by shape and values: pictures, vectors, arrays."""
         if self.reader is not None:
             return self.reader.medium
         medium = medium_of(self.shape)

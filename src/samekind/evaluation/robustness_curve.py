@@ -79,8 +79,8 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """What was measured. ``guaranteed`` are the shares that the nearest raw input keeps without an attack and
-    at each epsilon, whatever the attack.
+    """The measured curves. ``guaranteed`` are the shares that the nearest raw input keeps without an attack
+    and at each epsilon, whatever the attack.
     """
 
     items: int

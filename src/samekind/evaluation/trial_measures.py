@@ -31,7 +31,7 @@ MAIN: tuple[Statistic, ...] = ("EER", "AUC", "minDCF", "accuracy")
 
 
 class About(NamedTuple):
-    """What the trials are: the question they answer, the items they are of, and the kind of score."""
+    """The subject of trials: the question, the items and the kind of score."""
 
     question: str
     items: str

@@ -1,4 +1,4 @@
-"""What the encoder gives before it is trained: nearest neighbour, nearest mean, logistic regression, cosines.
+"""The encoder before training, as a reference: nearest neighbour, nearest mean, logistic regression, cosines.
 
 The reference of a space whose encoder began with weights that were learned elsewhere. A space that does not
 beat it was not worth the training.
@@ -44,7 +44,7 @@ WITHOUT_PACKAGE = (
 
 
 class Features(nn.Module):
-    """What the last layer of an encoder sees, as its embedding."""
+    """The input of the last layer of an encoder, as its embedding."""
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()
@@ -101,22 +101,14 @@ def untrained_references(
         note = "" if len(queries) == len(items) else f"of {len(queries):,} items drawn"
         truth = [queries.classes[label] for label in queries.labels.tolist()]
         if set(truth) <= set(names):
-            rows += [
-                noted(row, note) for row in _accuracies(z, references, asked_z, truth, name=name, seed=seed)
-            ]
+            accuracies = _accuracies(z, references, asked_z, truth, name=name, seed=seed)
+            rows += [noted(row, note) for row in accuracies]
         if len(queries) == len(items):
             rows += _unlabelled(z.mean(0), items, asked_z, name=name, seed=seed)
             full_sets[name] = (items, asked_z)
     for centre, kind in ((torch.zeros_like(z[0]), "nearest mean"), (z.mean(0), "nearest centred mean")):
-        beside = _beside_known(
-            z - centre,
-            references,
-            {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()},
-            way=way,
-            shot=shot,
-            tasks=tasks,
-            seed=seed,
-        )
+        moved = {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()}
+        beside = _beside_known(z - centre, references, moved, way=way, shot=shot, tasks=tasks, seed=seed)
         rows += [row._replace(question=REFERENCE, kind=f"{kind} {UNTRAINED}") for row in beside]
     return rows
 

@@ -1,4 +1,4 @@
-"""What a training run measures after each epoch, on items it does not train on."""
+"""The measures of a training run after each epoch, on items it does not train on."""
 
 from collections.abc import Callable, Sequence
 from typing import get_args
@@ -25,6 +25,7 @@ from samekind.measures import (
 from samekind.measures.catalogue import EER, KNN_ACCURACY, MAP_AT_R, NMI, recall
 from samekind.measures.measure import Measure
 from samekind.measures.tree_catalogue import CORRELATION, hierarchical_distance, hierarchical_precision
+from samekind.pairs import has_pairs
 from samekind.space import MetricSpace
 
 #: What to do if every class has too few items to be split.
@@ -78,9 +79,8 @@ def validation(
     if watch is not None:
         _expect_measured(watch, families, tree=items.tree is not None)
     items = draw(items, most=most_items)
-    sizes = torch.bincount(items.labels)
-    if (sizes > 0).sum() < 2 or (sizes < 2).all():
-        few = f"; {TOO_FEW}" if (sizes > 0).sum() > 1 else ""
+    if not has_pairs(items.labels):
+        few = f"; {TOO_FEW}" if len(set(items.labels.tolist())) > 1 else ""
         raise DataError(
             f"{items.name}: expected two classes or more, one of them with two items, to validate on{few}"
         )

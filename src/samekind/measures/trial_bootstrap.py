@@ -1,6 +1,6 @@
 """Measures of verification with their intervals, the classes on both sides of the trials drawn again.
 
-How the draws become an interval is said in `bootstrap`, how the trials are weighted in `resampling`.
+`bootstrap` describes how draws become an interval, `resampling` how trials are weighted.
 """
 
 from collections.abc import Sequence

@@ -140,7 +140,7 @@ def _best(space: MetricSpace, z: Tensor, count: int, kind: Kind) -> list[tuple[t
 
 
 def _about_level(space: MetricSpace, level: float, kind: Kind) -> str | None:
-    """What to know about a level before it is trusted. Raises SpaceError for a space without a tree."""
+    """Warnings about a level. Raises SpaceError for a space without a tree."""
     if space.tree is None:
         raise SpaceError(NO_TREE)
     threshold, fitted = threshold_at(space, level, kind=kind)

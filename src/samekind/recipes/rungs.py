@@ -1,4 +1,4 @@
-"""What the rungs of the ladder are: ways from training items to a space.
+"""The rungs of the ladder: ways from training items to a space.
 
 An encoder computes the features of all items once. What is fitted on top of it (similarities, a head, the
 prototypes and thresholds) is a space of these features, and becomes a space of the items in the end.
@@ -71,7 +71,7 @@ class Fitted(NamedTuple):
         )
 
     def pairs(self, rows: Tensor, *, seed: int) -> measuring.Measured:
-        """What the space gives on the training items of some rows, at most so many of them."""
+        """The measures of the space on the training items of some rows, at most so many of them."""
         return measuring.measure(
             self.space, draw(self.embedded(rows), most=measuring.MEASURED_ITEMS, seed=seed)
         )
@@ -182,7 +182,7 @@ class Rungs:
     def _with(
         self, fitted: Fitted, rows: Tensor, choice: Choice | None, folds: Tensor | None = None
     ) -> Fitted:
-        """What is given, with similarities fitted to the embeddings of the rows."""
+        """The given space, with similarities fitted to the embeddings of the rows."""
         everything = torch.arange(len(self.sets.train))
         others = everything[~torch.isin(everything, rows)]
         cut = Fold(rows, others) if choice is None and len(others) else folds

@@ -106,7 +106,7 @@ def _line(curve: Curve) -> Line:
 
 
 def _of_reference(robustness: Robustness, measure: str) -> Sequence[float] | None:
-    """What the nearest raw input keeps without an attack and at each epsilon, where that is known."""
+    """The share that the nearest raw input names rightly, without an attack and at each epsilon, if known."""
     if measure == IN_CELLS:
         return [1.0] * len(robustness.guaranteed)
     return robustness.guaranteed if measure in ("adversarial accuracy", "adversarial Recall@1") else None

@@ -58,7 +58,7 @@ def training_curves(records: Mapping[str, Entries]) -> Figure:
 
 
 def _panels(entries: Entries) -> dict[str, Callable[[Axes, Entries], None]]:
-    """What there is to draw of a record, by title."""
+    """The curves of a record, by title."""
     panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
     shares, others = _told(entries, is_share=True), _told(entries, is_share=False)
     if _error_labels(entries) or not (shares or others):

@@ -177,7 +177,7 @@ class Trainer:
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
     def _look(self, pending: list[list[Tensor]]) -> None:
-        """Read the numbers of the last steps, tell the watcher, and stop at one that is not finite."""
+        """Read the losses of the last steps, pass them to the watcher, and stop at one that is not finite."""
         if not pending:
             return
         first = self.progress.step - len(pending) + 1
@@ -234,7 +234,7 @@ class Trainer:
         self._save(self.folder.last)
 
     def _trouble(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """What is wrong after an epoch, for the record; each sentence is said once."""
+        """Warnings after an epoch, for the record; each is given once."""
         assert self.learner.embedded is not None
         before = self.folder.record.lines()
         wrong = trouble(self.run, entry, before, spread=spread_of(self.learner.embedded))
