@@ -1,12 +1,16 @@
 """The study of domains: PACS in its folder form on a made stand-in, characters, the table and its page."""
 
+import io
 import json
+import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from PIL import Image
+
+from samekind.data import Items
 
 ROOT = Path(__file__).parents[1]
 STUDY = "shift"
@@ -45,6 +49,80 @@ def test_pacs_is_read_by_its_folders_and_left_out_style_by_style(load, pacs, mon
     written = load("tables").tables(load("grids.results").results_in(place.out))
     assert "| prototypical | similarity |" in written
     assert "another domain" in written
+
+
+@pytest.fixture
+def plankton(tmp_path):
+    """Two classes with pictures of every size and one of small ones alone, as files in an archive."""
+    generator = np.random.default_rng(0)
+    with zipfile.ZipFile(tmp_path / "plankton.zip", "w") as archive:
+        for name, sides in {"ring": range(8, 40), "rod": range(8, 40), "dust": range(8, 16)}.items():
+            for side in sides:
+                file = io.BytesIO()
+                picture = generator.integers(0, 255, (side, side + 2), dtype=np.uint8)
+                Image.fromarray(picture).save(file, format="PNG")
+                archive.writestr(f"plankton/{name}/{side}.png", file.getvalue())
+    return tmp_path
+
+
+def test_the_cut_of_plankton_has_each_class_in_every_size(load, plankton, monkeypatch):
+    grid, sets = load("grid"), load("sets")
+    monkeypatch.setattr(sets.in_every_domain, "__defaults__", (5, 6))
+    items = sets.items_of(grid.Experiment("plankton-cut", "dense", 0), plankton)
+    assert (items.classes, items.shape) == (("ring", "rod"), (1, 32, 32))
+    cells = [[int(((items.labels == c) & (items.domains == d)).sum()) for d in range(4)] for c in range(2)]
+    assert cells == [[6] * 4] * 2
+    areas = torch.tensor([int(name.split("/")[-1].split(".")[0]) for name in items.ids])
+    for size in range(3):
+        assert areas[items.domains == size].max() <= areas[items.domains == size + 1].min()
+
+
+def test_of_many_items_of_a_class_in_a_domain_some_are_kept_evenly(load):
+    sets = load("sets")
+    labels, domains = torch.tensor([0] * 9 + [1] * 4), torch.tensor([0] * 5 + [1] * 4 + [0] * 3 + [1])
+    items = Items(
+        torch.arange(13.0)[:, None], labels, ("a", "b"), "made", domains=domains, domain_names=("x", "y")
+    )
+    assert sets.in_every_domain(items, 1, 3).inputs.flatten().tolist() == [0, 2, 4, 5, 6, 8, 9, 10, 11, 12]
+    assert sets.in_every_domain(items, 2, 2).classes == ("a",)
+
+
+def test_classifiers_of_one_set_see_equally_many_items_at_once(load):
+    grid, items = load("grid"), load("sets").by_drawers("Greek")
+    for data in ("characters", "plankton-cut"):
+        runs = {
+            system: grid.run_of(grid.Experiment(data, system, 0), items)
+            for system in (*grid.SYSTEMS, grid.SHUFFLED)
+        }
+        at_once = [run.batches.arguments["size"] for run in runs.values()]
+        assert at_once[1:] == [3 * at_once[0]] * 2
+        first, *others = (
+            (run.space.encoder, run.epochs, run.optimiser, run.augment) for run in runs.values()
+        )
+        assert others == [first] * 2
+
+
+def test_corrupted_pictures_are_compared_with_clean_ones(load, tmp_path, monkeypatch):
+    """Sprites as CIFAR-10 is published, two classes, 24 pictures of each in each part."""
+    grid, carry_out = load("grid"), load("carry_out")
+    folder = tmp_path / "cifar10"
+    folder.mkdir()
+    generator = np.random.default_rng(0)
+    for name, part in {"data_batch_1": "train", "test_batch": "test"}.items():
+        pixels = generator.integers(0, 255, (48, 1024, 3), dtype=np.uint8)
+        pixels[::2] //= 4
+        Image.fromarray(pixels).save(folder / f"{name}.png")
+        (folder / f"{part}_lables.json").write_text(json.dumps([0, 1] * 24), encoding="utf-8")
+    small = ["space.encoder={name='SmallConvnet', dimension=8}", "channels_last=false", "batches.size=4"]
+    plain = grid.run_of
+    monkeypatch.setattr(carry_out, "run_of", lambda *given: plain(*given).override(small))
+    place = load("grids.running").Place(tmp_path, tmp_path, tmp_path / "work", "cpu", float("inf"), True)
+    for system in grid.SYSTEMS:
+        assert carry_out.carry_out(grid.Experiment("cifar10", system, 0), place).endswith(" s")
+    results = load("grids.results").results_in(tmp_path)
+    named = [one["name"] for one in results.contents["cifar10-dense", 0]["sets"]]
+    assert named == [f"{name} {level}" for name in ("noise", "blur", "contrast", "jpeg") for level in (1, 5)]
+    assert "| dense classifier (ERM) | dense layer |" in load("tables").tables(results)
 
 
 def test_what_is_not_there_is_left_out(load, tmp_path):

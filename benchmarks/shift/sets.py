@@ -18,13 +18,21 @@ EVERY, FEW = 30, 400
 #: Sizes of pictures that are domains: quarters of all.
 SIZES = ("smallest", "small", "large", "largest")
 SIDE = 64
+#: The cut of plankton: pixels of a side, and how many pictures of a class a domain has, at least and at most.
+CUT_SIDE, FEWEST, MOST = 32, 10, 25
 
 
 def items_of(experiment: Experiment, data: Path, quick: bool = False) -> Items:
     """Items with domains."""
     if experiment.data == "characters":
         return by_drawers(KNOWN)
-    if experiment.data == "plankton":
+    if experiment.data == "plankton-cut":
+        path = data / FILES["plankton-cut"]
+        items = by_size(open_data(path, settings=DataSettings(size=CUT_SIDE, channels=1)), path)
+        items = in_every_domain(items)
+        items = in_every_domain(items, most=2) if quick else items
+        items = replace(items, inputs=items.inputs[:])  # decoded once, not in every epoch
+    elif experiment.data == "plankton":
         path = data / FILES["plankton"]
         items = open_data(path, settings=DataSettings(size=SIDE))
         items = by_size(thinned(items) if quick else items, path)
@@ -42,6 +50,20 @@ def by_drawers(alphabet: str) -> Items:
     count = -(-len(items.domain_names) // TOGETHER)
     names = tuple(f"drawers {TOGETHER * i + 1}-{TOGETHER * (i + 1)}" for i in range(count))
     return replace(items, domains=items.domains // TOGETHER, domain_names=names)
+
+
+def in_every_domain(items: Items, fewest: int = FEWEST, most: int = MOST) -> Items:
+    """The classes with ``fewest`` items in every domain, of each at most ``most`` of a domain, evenly."""
+    assert items.domains is not None
+    cells = items.labels * len(items.domain_names) + items.domains
+    counts = torch.bincount(cells, minlength=len(items.classes) * len(items.domain_names))
+    enough = (counts.reshape(len(items.classes), -1) >= fewest).all(1)
+    kept = []
+    for cell in (counts > 0).nonzero().flatten().tolist():
+        members = (cells == cell).nonzero().flatten()
+        kept.append(members[torch.linspace(0, len(members) - 1, min(most, len(members))).long()])
+    some = items.take(torch.cat(kept).sort().values)
+    return some.only([name for name, wanted in zip(items.classes, enough.tolist(), strict=True) if wanted])
 
 
 def by_size(items: Items, path: Path) -> Items:

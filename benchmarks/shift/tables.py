@@ -9,6 +9,7 @@ from grids.tables import markdown, with_interval
 
 NAMES = {
     "characters": "Greek characters, five drawers left out",
+    "plankton-cut": "Plankton, a cut, a quarter of the pictures by size left out",
     "plankton": "Plankton, a quarter of the pictures by size left out",
     "pacs": "PACS, a style left out",
     "mnist-cut": "A thirtieth of MNIST, corrupted",
