@@ -11,6 +11,9 @@ import torch
 from PIL import Image
 
 from samekind.data import Items
+from samekind.inference import all_trials, embed
+from samekind.measures import equal_error_rate
+from samekind.training import build_space
 
 ROOT = Path(__file__).parents[1]
 STUDY = "shift"
@@ -141,6 +144,32 @@ def test_drawers_are_five_to_a_domain_and_strangers_are_of_another_alphabet(load
     strange = both.labels >= len(known.classes)
     assert int((~strange).sum()) == len(known)
     assert 0 < int(strange.sum()) <= len(known)
+
+
+def test_pairs_of_an_alphabet_are_judged_within_it(load):
+    """At home and away the EER is that of the pairs of one alphabet, of home's in the mean."""
+    sets, carry_out = load("sets"), load("carry_out")
+    items = sets.by_alphabets(("Greek", "Tagalog", "Hebrew"))
+    assert torch.bincount(items.domains).tolist() == [24 * 20, 17 * 20, 22 * 20]
+    few = items.take(torch.arange(0, len(items), 5))
+    home, away = (few.take((few.domains < 2) == wanted) for wanted in (True, False))
+    space = build_space(
+        load("grid").run_of(load("grid").Experiment("alphabets", "dense", 0), few), few
+    ).eval()
+    measured = carry_out._pairs(space, home, away, 0)
+    z = {domain: embed(space, few.take(few.domains == domain).inputs) for domain in range(3)}
+    trials = [all_trials(space, z[domain], few.labels[few.domains == domain], kind="cosine") for domain in z]
+    rates = [equal_error_rate(some.scores, some.same).rate for some in trials]
+    assert measured["home"]["cosine"] == pytest.approx((rates[0] + rates[1]) / 2)
+    assert measured["away"]["cosine"] == pytest.approx(rates[2])
+
+
+def test_the_table_of_alphabets_has_each_score_and_the_gap(load):
+    one = {"left out": "Greek", "pairs": {"home": {"cosine": 0.1}, "away": {"cosine": 0.3}}}
+    other = {"left out": "Hebrew", "pairs": {"home": {"cosine": 0.2}, "away": {"cosine": 0.2}}}
+    written = load("tables")._errors_of_pairs({"dense": [{"sets": [one, other]}]})
+    assert "| system | score | Greek | Hebrew | mean | home | gap | seeds |" in written
+    assert "| dense classifier (ERM) | cosine | 30.00 | 20.00 | 25.00 | 15.00 | 10.00 | 1 |" in written
 
 
 def test_the_dense_classifier_has_the_same_encoder(load):

@@ -10,6 +10,8 @@ from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Te
 SEEDS = 3
 #: Sets with domains, each of which is left out in turn, and sets whose test pictures are corrupted.
 DOMAINS = ("characters", "plankton-cut", "plankton", "pacs")
+#: A set with domains none of whose classes is in another: pairs of items are judged, no class is named.
+APART = "alphabets"
 CORRUPTED = ("mnist-cut", "cifar10")
 #: The file or folder of each in DIR; the characters come with the package.
 FILES = {
@@ -21,6 +23,7 @@ FILES = {
 }
 EPOCHS = {
     "characters": 30,
+    "alphabets": 20,
     "plankton-cut": 8,
     "plankton": 10,
     "pacs": 20,
@@ -29,7 +32,7 @@ EPOCHS = {
 }
 SYSTEMS = ("prototypical", "dense")
 #: Items of a domain in a batch with equally many of all, and how many domains there are: four less one.
-OF_DOMAIN, SHOWN = {"characters": 8, "plankton-cut": 16, "plankton": 24, "pacs": 24}, 3
+OF_DOMAIN, SHOWN = {"characters": 8, "alphabets": 8, "plankton-cut": 16, "plankton": 24, "pacs": 24}, 3
 #: Items of a batch of the cut of MNIST.
 SMALL = 24
 #: With domains also a batch of the prototypical classifier without regard to them.
@@ -55,7 +58,7 @@ class Experiment(NamedTuple):
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     """Every run, seed by seed."""
     wanted = [(data, system) for data in DOMAINS for system in (*SYSTEMS, SHUFFLED)]
-    wanted += [(data, system) for data in CORRUPTED for system in SYSTEMS]
+    wanted += [(data, system) for data in (APART, *CORRUPTED) for system in SYSTEMS]
     return [
         Experiment(data, system, seed) for seed in range(1 if quick else seeds) for data, system in wanted
     ]
@@ -75,7 +78,7 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
         )
         term = Term("softmax", against="prototypes", arguments={"smoothing": 0.2})
         run = replace(run, space=dense, terms={"class": term})
-    elif experiment.data in DOMAINS and experiment.system == "prototypical":
+    elif experiment.data in (*DOMAINS, APART) and experiment.system == "prototypical":
         run = replace(run, batches=Batches("OnePerDomain", {"size": OF_DOMAIN[experiment.data]}))
     return replace(run, epochs=1, schedule=Schedule("constant")) if quick else run
 

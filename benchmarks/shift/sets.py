@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import torch
-from grid import FILES, Experiment
+from grid import APART, FILES, Experiment
 from PIL import Image
 
 from samekind import open_data
@@ -13,6 +13,8 @@ from samekind.data import DataSettings, Items, Sets, SplitSettings, prepare
 
 #: Drawers of a domain, the alphabet that is learned, and one whose characters are new.
 TOGETHER, KNOWN, NEW = 5, "Greek", "Hebrew"
+#: Small alphabets that look unlike each other, dots and strokes; each is a domain.
+ALPHABETS = ("Braille", "Greek", "Hebrew", "Tagalog")
 #: Every so many-th picture of MNIST, and pictures of a trial.
 EVERY, FEW = 30, 400
 #: Sizes of pictures that are domains: quarters of all.
@@ -26,6 +28,8 @@ def items_of(experiment: Experiment, data: Path, quick: bool = False) -> Items:
     """Items with domains."""
     if experiment.data == "characters":
         return by_drawers(KNOWN)
+    if experiment.data == APART:
+        return by_alphabets(ALPHABETS)
     if experiment.data == "plankton-cut":
         path = data / FILES["plankton-cut"]
         items = by_size(open_data(path, settings=DataSettings(size=CUT_SIDE, channels=1)), path)
@@ -50,6 +54,14 @@ def by_drawers(alphabet: str) -> Items:
     count = -(-len(items.domain_names) // TOGETHER)
     names = tuple(f"drawers {TOGETHER * i + 1}-{TOGETHER * (i + 1)}" for i in range(count))
     return replace(items, domains=items.domains // TOGETHER, domain_names=names)
+
+
+def by_alphabets(alphabets: tuple[str, ...]) -> Items:
+    """Characters of some alphabets, each of them a domain."""
+    items = open_data("characters")
+    items = items.only([name for name in items.classes if name.partition("/")[0] in alphabets])
+    domains = torch.tensor([alphabets.index(name.partition("/")[0]) for name in items.classes])
+    return replace(items, domains=domains[items.labels], domain_names=alphabets)
 
 
 def in_every_domain(items: Items, fewest: int = FEWEST, most: int = MOST) -> Items:
