@@ -102,10 +102,7 @@ def evened(z: Tensor, fitted: Tensor, *, power: float) -> Tensor:
     deviations to a power; those in which nothing varies are removed. The widest keeps its size.
     """
     directions = geometry.principal_directions(fitted)
-    widest = directions.deviations[0].clamp(min=torch.finfo(z.dtype).tiny)
-    shares = directions.deviations / widest
-    weights = torch.where(shares > 1e-4, shares.clamp(min=1e-4).pow(-power), 0.0)
-    return geometry.reweighted(z, directions, weights)
+    return geometry.reweighted(z, directions, geometry.evening_weights(directions, power=power))
 
 
 def correlations(
