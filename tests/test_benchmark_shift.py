@@ -135,15 +135,41 @@ def test_what_is_not_there_is_left_out(load, tmp_path):
         assert carry_out.carry_out(grid.Experiment(data, "dense", 0), place) == "left out: no files"
 
 
-def test_drawers_are_five_to_a_domain_and_strangers_are_of_another_alphabet(load):
-    sets, carry_out = load("sets"), load("carry_out")
-    items = sets.by_drawers("Greek")
+def test_drawers_are_five_to_a_domain_and_strangers_come_last(load):
+    sets = load("sets")
+    items, others = sets.by_drawers("Greek"), sets.by_drawers("Hebrew")
     assert torch.bincount(items.domains).tolist() == [120] * 4
     known = items.take(torch.arange(0, len(items), 7))
-    both = carry_out._with_new_classes(known, 0)
-    strange = both.labels >= len(known.classes)
-    assert int((~strange).sum()) == len(known)
-    assert 0 < int(strange.sum()) <= len(known)
+    strange = sets.evenly(others, len(known))
+    assert len(strange) == len(known)
+    assert len(strange.labels.unique()) > 20
+    both = sets.together(known, strange)
+    assert torch.equal(both.labels[: len(known)], known.labels)
+    assert {both.classes[label] for label in both.labels[len(known) :]} <= set(others.classes)
+    assert torch.equal(both.inputs[len(known) :], strange.inputs)
+
+
+def test_two_digits_are_new_among_others_than_those_at_home(load, tmp_path, monkeypatch):
+    grid, carry_out = load("grid"), load("carry_out")
+    compared = {}
+
+    def shifts(_space, home, away, *, paired=False, **_):
+        compared.update({name: (home, items, paired) for name, items in away.items()})
+        return []
+
+    monkeypatch.setattr(carry_out, "shifts", shifts)
+    monkeypatch.setattr(carry_out, "fit", lambda run, sets, **_: build_space(run, sets.train))
+    place = load("grids.running").Place(tmp_path, tmp_path, tmp_path, "cpu", float("inf"), True)
+    carry_out.carry_out(grid.Experiment("digits", "dense", 0), place)
+    home, items, paired = compared["new classes"]
+    assert not paired
+    assert compared["noise 1"][2]
+    assert home.classes == tuple("01234567")
+    new = items.labels >= 8
+    assert set(items.labels[new].tolist()) == {8, 9}
+    assert int(new.sum()) == int((~new).sum())
+    near = torch.cdist(items.inputs[~new].flatten(1).float(), home.inputs.flatten(1).float())
+    assert (near.amin(1) > 0).float().mean() > 0.99
 
 
 def test_pairs_of_an_alphabet_are_judged_within_it(load):

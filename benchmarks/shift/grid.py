@@ -12,8 +12,8 @@ SEEDS = 3
 DOMAINS = ("characters", "plankton-cut", "plankton", "pacs")
 #: A set with domains none of whose classes is in another: pairs of items are judged, no class is named.
 APART = "alphabets"
-CORRUPTED = ("mnist-cut", "cifar10")
-#: The file or folder of each in DIR; the characters come with the package.
+CORRUPTED = ("digits", "mnist-cut", "cifar10")
+#: The file or folder of each in DIR; characters and digits come with the package or with scikit-learn.
 FILES = {
     "plankton-cut": "plankton.zip",
     "plankton": "plankton.zip",
@@ -27,13 +27,14 @@ EPOCHS = {
     "plankton-cut": 8,
     "plankton": 10,
     "pacs": 20,
+    "digits": 20,
     "mnist-cut": 8,
     "cifar10": 15,
 }
 SYSTEMS = ("prototypical", "dense")
 #: Items of a domain in a batch with equally many of all, and how many domains there are: four less one.
 OF_DOMAIN, SHOWN = {"characters": 8, "alphabets": 8, "plankton-cut": 16, "plankton": 24, "pacs": 24}, 3
-#: Items of a batch of the cut of MNIST.
+#: Items of a batch of digits, and of the cut of MNIST.
 SMALL = 24
 #: With domains also a batch of the prototypical classifier without regard to them.
 SHUFFLED = "prototypical-shuffled"

@@ -12,9 +12,13 @@ from samekind import open_data
 from samekind.data import DataSettings, Items, Sets, SplitSettings, prepare
 
 #: Drawers of a domain, the alphabet that is learned, and one whose characters are new.
-TOGETHER, KNOWN, NEW = 5, "Greek", "Hebrew"
+TOGETHER, KNOWN, STRANGE = 5, "Greek", "Hebrew"
+#: The name of a set with items of new classes among those of known ones.
+NEW = "new classes"
 #: Small alphabets that look unlike each other, dots and strokes; each is a domain.
 ALPHABETS = ("Braille", "Greek", "Hebrew", "Tagalog")
+#: Digits that are never learned.
+UNSEEN = ("8", "9")
 #: Every so many-th picture of MNIST, and pictures of a trial.
 EVERY, FEW = 30, 400
 #: Sizes of pictures that are domains: quarters of all.
@@ -91,12 +95,33 @@ def by_size(items: Items, path: Path) -> Items:
 
 
 def corrupted_of(experiment: Experiment, data: Path, quick: bool = False) -> Sets:
-    """Pictures by their published parts, of MNIST a part of them."""
+    """Pictures by their published parts, of MNIST a part of them; scikit-learn's digits at random, of which
+    two are never learned.
+    """
+    if experiment.data == "digits":
+        return prepare(open_data("digits"), SplitSettings(unseen=UNSEEN, seed=experiment.seed))
     items = open_data(data / FILES[experiment.data])
     if experiment.data == "mnist-cut":
         items = items.take(torch.arange(0, len(items), EVERY))
     items = thinned(items) if quick else items
     return prepare(items, SplitSettings(by="part", fractions={"train": 0.9, "validation": 0.1}))
+
+
+def together(known: Items, strange: Items) -> Items:
+    """Items of known classes, and items of others."""
+    return Items(
+        torch.cat([known.inputs[:], strange.inputs[:]]),
+        torch.cat([known.labels, strange.labels + len(known.classes)]),
+        (*known.classes, *strange.classes),
+        name=f"{known.name} and {strange.name}",
+        reader=known.reader,
+    )
+
+
+def evenly(items: Items, count: int) -> Items:
+    """At most so many of the items, evenly."""
+    some = items.take(torch.arange(0, len(items), max(1, len(items) // count)))
+    return some.take(torch.arange(min(len(some), count)))
 
 
 def thinned(items: Items) -> Items:

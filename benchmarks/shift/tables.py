@@ -6,6 +6,7 @@ from typing import Any
 from grid import APART, CORRUPTED, DOMAINS, SHUFFLED, SYSTEMS
 from grids.results import Results
 from grids.tables import markdown, with_interval
+from sets import NEW
 
 NAMES = {
     "characters": "Greek characters, five drawers left out",
@@ -13,12 +14,11 @@ NAMES = {
     "plankton-cut": "Plankton, a cut, a quarter of the pictures by size left out",
     "plankton": "Plankton, a quarter of the pictures by size left out",
     "pacs": "PACS, a style left out",
+    "digits": "Eight of ten digits, corrupted",
     "mnist-cut": "A thirtieth of MNIST, corrupted",
     "cifar10": "CIFAR-10, corrupted",
 }
 HEADS = {"similarity": "similarity", "auxiliary": "dense layer", "fused": "both"}
-#: The set with characters that were not learned among its items.
-NEW = "new classes"
 TITLES = {
     "prototypical": "prototypical",
     "dense": "dense classifier (ERM)",
@@ -48,9 +48,9 @@ def _accuracies(systems: dict[str, list[dict[str, Any]]]) -> str:
     """The accuracy of each head in each set, its mean over sets, and the gap to home. Of corruptions the
     severities are together.
     """
-    first = next(iter(systems.values()))[0]["sets"]
+    first = [one for one in next(iter(systems.values()))[0]["sets"] if one["name"] != NEW]
     titles = [one["name"] if "left out" in one else one["name"].split()[0] for one in first]
-    names = [name for name in dict.fromkeys(titles) if name != NEW]
+    names = list(dict.fromkeys(titles))
     rows = []
     for system, runs in systems.items():
         sets = [[one for one in run["sets"] if one["name"] != NEW] for run in runs]
