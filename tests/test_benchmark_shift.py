@@ -190,6 +190,13 @@ def test_pairs_of_an_alphabet_are_judged_within_it(load):
     assert measured["away"]["cosine"] == pytest.approx(rates[2])
 
 
+def test_a_column_has_its_own_domain_alone(load):
+    shares = {"smallest": 0.2, "small": 0.4, "blur 1": 0.5, "blur 5": 0.7}
+    sets = [{"name": name, "gaps": [{"away": {"mean": share}}]} for name, share in shares.items()]
+    means = [load("tables")._mean(sets, 0, "away", name) for name in ("smallest", "small", "blur", "")]
+    assert means == pytest.approx([20, 40, 60, 45])
+
+
 def test_the_table_of_alphabets_has_each_score_and_the_gap(load):
     one = {"left out": "Greek", "pairs": {"home": {"cosine": 0.1}, "away": {"cosine": 0.3}}}
     other = {"left out": "Hebrew", "pairs": {"home": {"cosine": 0.2}, "away": {"cosine": 0.2}}}

@@ -83,8 +83,10 @@ def _errors_of_pairs(systems: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def _mean(sets: list[dict[str, Any]], place: int, key: str, name: str = "") -> float:
-    """In per cent, over the sets whose name begins so."""
-    values = [one["gaps"][place][key]["mean"] for one in sets if one["name"].startswith(name)]
+    """In per cent, over the sets whose name begins with that word or words; all of them without a name."""
+    values = [
+        one["gaps"][place][key]["mean"] for one in sets if f"{one['name']} ".startswith(name and f"{name} ")
+    ]
     return 100 * sum(values) / len(values)
 
 
