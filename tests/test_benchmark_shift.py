@@ -197,6 +197,24 @@ def test_a_column_has_its_own_domain_alone(load):
     assert means == pytest.approx([20, 40, 60, 45])
 
 
+def test_systems_are_compared_by_seed(load):
+    def run(seed, *shares):
+        gap = {"head": "similarity", "gap": {"mean": 0.1}}
+        sets = [
+            {"name": f"{i}", "left out": f"{i}", "gaps": [{**gap, "away": {"mean": share}}]}
+            for i, share in enumerate(shares)
+        ]
+        return {"seed": seed, "sets": sets}
+
+    runs = {
+        "prototypical": [run(1, 0.5, 0.7), run(2, 0.9, 0.9)],
+        "dense": [run(0, 0.1, 0.1), run(1, 0.2, 0.6)],
+    }
+    written = load("tables")._accuracies(runs)
+    assert "| 10.00 ± 0.00 | 20.00 | 2 |" in written.splitlines()[2]
+    assert written.splitlines()[3].endswith("|  | 2 |")
+
+
 def test_the_table_of_alphabets_has_each_score_and_the_gap(load):
     one = {"left out": "Greek", "pairs": {"home": {"cosine": 0.1}, "away": {"cosine": 0.3}}}
     other = {"left out": "Hebrew", "pairs": {"home": {"cosine": 0.2}, "away": {"cosine": 0.2}}}

@@ -45,23 +45,32 @@ def tables(results: Results) -> str:
 
 
 def _accuracies(systems: dict[str, list[dict[str, Any]]]) -> str:
-    """The accuracy of each head in each set, its mean over sets, and the gap to home. Of corruptions the
-    severities are together.
+    """The accuracy of each head in each set, its mean over sets, the gap to home, and how far the mean is
+    ahead of the dense classifier with the same seed. Of corruptions the severities are together.
     """
-    first = [one for one in next(iter(systems.values()))[0]["sets"] if one["name"] != NEW]
+    dense = {run["seed"]: _mean(_compared(run), 0, "away") for run in systems.get("dense", ())}
+    first = _compared(next(iter(systems.values()))[0])
     titles = [one["name"] if "left out" in one else one["name"].split()[0] for one in first]
     names = list(dict.fromkeys(titles))
     rows = []
     for system, runs in systems.items():
-        sets = [[one for one in run["sets"] if one["name"] != NEW] for run in runs]
+        sets = [_compared(run) for run in runs]
         for place, head in enumerate(gap["head"] for gap in sets[0][0]["gaps"]):
             if head == "fused":
                 continue
             cells = [with_interval([_mean(some, place, "away", name) for some in sets]) for name in names]
             whole = [with_interval([_mean(some, place, key) for some in sets]) for key in ("away", "gap")]
             called = "dense layer" if system == "dense" else HEADS[head]
-            rows.append([TITLES[system], called, *cells, *whole, str(len(runs))])
-    return markdown(["system", "head", *names, "mean", "gap", "seeds"], rows)
+            both = [(run["seed"], some) for run, some in zip(runs, sets, strict=True) if run["seed"] in dense]
+            ahead = [_mean(some, place, "away") - dense[seed] for seed, some in both]
+            beside = "" if system == "dense" else with_interval(ahead)
+            rows.append([TITLES[system], called, *cells, *whole, beside, str(len(runs))])
+    return markdown(["system", "head", *names, "mean", "gap", "ahead of dense", "seeds"], rows)
+
+
+def _compared(run: dict[str, Any]) -> list[dict[str, Any]]:
+    """The sets of a run without new classes among them."""
+    return [one for one in run["sets"] if one["name"] != NEW]
 
 
 def _errors_of_pairs(systems: dict[str, list[dict[str, Any]]]) -> str:
