@@ -107,6 +107,16 @@ def test_evaluation_grades_by_the_tree_of_the_space_or_of_a_file(samekind, run, 
     assert [row["measure"] for row in given["systems"]["trained"] if row["question"] == "tree"]
 
 
+def test_a_space_whose_proxies_the_tree_laid_out_is_evaluated_reported_and_checked(samekind, tree, tmp_path):
+    """What the encoder was before the training needs no tree: the items of an evaluation have none."""
+    run, few = tmp_path / "laid-out", ("--set", "epochs=1")
+    trained = samekind("train", "corr", "--data", "digits", "--taxonomy", tree, *few, "--out", run)
+    assert (trained.status, "Traceback" in trained.err) == (0, False)
+    for command in (("evaluate", run, "--tasks", "3"), ("report", run), ("classes", run), ("tree", run)):
+        answer = samekind(*command)
+        assert answer.status == 0, answer.err
+
+
 def test_the_tables_name_classes_in_the_wrong_place(samekind, run):
     answer = samekind("evaluate", run, "--tasks", "3", "--no-references")
     assert "severity of mistakes" in answer.out
