@@ -149,6 +149,14 @@ def test_an_enrolled_class_takes_its_place_in_the_tree(samekind, run, folders, t
     answer = samekind("enroll", "ring", folders / "0", "--space", copy, "--under", "straight", "--json")
     assert json.loads(answer.out)["under"] == "straight"
     assert MetricSpace.load(copy / "space").tree.children("straight")[-2:] == ("bar", "ring")
+    files = sorted(folders.glob("1/*.png"))
+    told = samekind("identify", *files, "--space", copy, "--level", "0.9")
+    known = len(MetricSpace.load(run / "space").classes)
+    assert (
+        f"the level was fitted when the space knew {known} classes, and it knows {known + 2} now" in told.err
+    )
+    assert told.err.endswith("or the share of right answers may be lower\n")  # no other command after it
+    assert "when the space knew" not in samekind("identify", *files, "--space", run, "--level", "0.9").err
     answer = samekind("enroll", "hook", folders / "7", "--space", copy, "--under", "strait")
     assert answer.status == 2
     assert 'expected a node of the tree, got "strait"' in answer.err
