@@ -268,6 +268,20 @@ def test_tables_go_between_their_own_marks_and_nowhere_else(load):
         tables.page_with(page, "new", mark="others")
 
 
+def test_tables_of_older_runs_may_stand_on_a_page_beside(load, tmp_path):
+    tables = load("grids.tables")
+    page, older = tmp_path / "p.md", tmp_path / "p-older.md"
+    page.write_text("<!-- tables: begin -->x<!-- tables: end -->", encoding="utf-8")
+    with pytest.raises(SystemExit, match="no <!-- older tables: begin -->"):
+        tables.write_tables(page, "new", mark="older tables")
+    older.write_text("<!-- older tables: begin -->x<!-- older tables: end -->", encoding="utf-8")
+    tables.write_tables(page, "old ones", mark="older tables")
+    tables.write_tables(page, "new ones", mark="tables")
+    assert "new ones" in page.read_text(encoding="utf-8")
+    assert "old ones" in older.read_text(encoding="utf-8")
+    assert "old ones" not in page.read_text(encoding="utf-8")
+
+
 # --- the runs -------------------------------------------------------------------------------------
 
 
@@ -545,12 +559,14 @@ PAGES |= {"characters": ("similarity", "characters"), "unseen": ("unseen", "tabl
 def test_the_page_has_the_tables_of_what_was_run(load, folder):
     tables, results, on_page = load("tables", folder), load("grids.results"), load("grids.tables")
     name, mark = PAGES[folder]
-    page = (BENCHMARKS.parent / f"docs/results/{name}.md").read_text(encoding="utf-8")
+    path = BENCHMARKS.parent / f"docs/results/{name}.md"
     stored = BENCHMARKS.parent / "results" / folder
-    written = tables.tables(results.results_in(stored))
-    assert on_page.page_with(page, written, mark=mark) == page
-    older = tables.older_tables(results.results_in(stored / "older"))
-    assert on_page.page_with(page, older, mark=f"older {mark}") == page
+    for written, between in (
+        (tables.tables(results.results_in(stored)), mark),
+        (tables.older_tables(results.results_in(stored / "older")), f"older {mark}"),
+    ):
+        page = on_page.page_of(path, between).read_text(encoding="utf-8")
+        assert on_page.page_with(page, written, mark=between) == page
 
 
 # --- the pictures ---------------------------------------------------------------------------------
@@ -657,7 +673,8 @@ def test_what_the_page_says_of_the_pictures_is_what_was_measured(load):
     section = page.partition("## Two pictures\n")[2].partition("\n## ")[0]
     words, _, rest = section.partition("<!-- pictures: begin -->")
     table, _, after = rest.partition("<!-- pictures: end -->")
-    grid = page.partition("### Is it a metric?")[2].partition("###")[0]
+    beside = (BENCHMARKS.parent / "docs/results/similarity-older.md").read_text(encoding="utf-8")
+    grid = beside.partition("### Is it a metric?")[2].partition("###")[0]
     measured = {float(number.replace(",", "")) for number in NUMBER.findall(table + grid)}
     for number in NUMBER.findall(PICTURE.sub("", words + after)):
         digits_after = len(number.partition(".")[2])
