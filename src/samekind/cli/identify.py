@@ -97,7 +97,8 @@ def _warn(answer: "Identified | Heard") -> None:
     """Tell what is to be known about the answer, and which command gives a missing threshold."""
     from samekind.questions.identify import NO_THRESHOLD
 
-    print_messages(*(f"{each}; {FITS_ONE}" if each == NO_THRESHOLD else each for each in answer.warnings))
+    for warning in answer.warnings:
+        print_messages(f"{warning}; {FITS_ONE}" if warning == NO_THRESHOLD else warning)
 
 
 def _clock(seconds: float) -> str:
