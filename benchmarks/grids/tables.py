@@ -5,11 +5,13 @@ same split. What was run once has no interval.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 from grids.claims import Claim, compared, in_words, p_value
 from grids.results import Results
 from samekind.measures import holm, student_interval
+from samekind.storage import write_text
 
 #: What is called sure: wrong in at most so many of all cases.
 LEVEL = 0.05
@@ -23,6 +25,19 @@ def page_with(page: str, written: str, *, mark: str = "tables") -> str:
     if not begin or not end:
         raise SystemExit(f"the page has no {begins} … {ends} to write the tables between")
     return f"{before}{begins}\n\n{written}\n\n{ends}{after}"
+
+
+def page_of(page: Path, mark: str) -> Path:
+    """Where tables stand: on the page, or on the one beside it for older runs, which is "-older" in name."""
+    beside = page.with_name(f"{page.stem}-older{page.suffix}")
+    has_mark = f"<!-- {mark}: begin -->" in page.read_text(encoding="utf-8")
+    return beside if not has_mark and beside.exists() else page
+
+
+def write_tables(page: Path, written: str, *, mark: str) -> None:
+    """Write tables between their marks."""
+    path = page_of(page, mark)
+    write_text(path, page_with(path.read_text(encoding="utf-8"), written, mark=mark))
 
 
 def one_length(results: Results) -> int:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grid import FOLDS, FROZEN, FURTHER
+from grid import FOLDS, FROZEN
 from grids.results import Results
 
 from samekind.measures import student_interval
@@ -42,16 +42,18 @@ def of_networks(names: dict[str, str]) -> list[Comparison]:
     return comparisons
 
 
-def of_further() -> list[Comparison]:
-    """The last layers trained further, against the network as it came, by the same score."""
+def of_further(names: dict[str, str]) -> list[Comparison]:
+    """Networks trained further, in part or whole, against the network as it came, by the same score."""
     scores = {"cosine": "cosine", "centred": "cosine, centred", "fitted similarity": "house, fitted"}
-    before = {kind: "ladder-cam++" if kind.startswith("house") else "cam++" for kind in scores.values()}
-    return [
-        Comparison(
-            f"trained further, against as it came: {words}", Side(FURTHER, kind), Side(before[kind], kind)
-        )
-        for words, kind in scores.items()
-    ]
+    told: list[Comparison] = []
+    for system, name in names.items():
+        network = system.partition("-")[2]
+        before = {kind: f"ladder-{network}" if "house" in kind else network for kind in scores.values()}
+        told += [
+            Comparison(f"{name}, against as it came: {words}", Side(system, kind), Side(before[kind], kind))
+            for words, kind in scores.items()
+        ]
+    return told
 
 
 def of_narrow() -> list[Comparison]:

@@ -107,6 +107,16 @@ def test_evaluation_grades_by_the_tree_of_the_space_or_of_a_file(samekind, run, 
     assert [row["measure"] for row in given["systems"]["trained"] if row["question"] == "tree"]
 
 
+def test_a_space_whose_proxies_the_tree_laid_out_is_evaluated_reported_and_checked(samekind, tree, tmp_path):
+    """What the encoder was before the training needs no tree: the items of an evaluation have none."""
+    run, few = tmp_path / "laid-out", ("--set", "epochs=1")
+    trained = samekind("train", "corr", "--data", "digits", "--taxonomy", tree, *few, "--out", run)
+    assert (trained.status, "Traceback" in trained.err) == (0, False)
+    for command in (("evaluate", run, "--tasks", "3"), ("report", run), ("classes", run), ("tree", run)):
+        answer = samekind(*command)
+        assert answer.status == 0, answer.err
+
+
 def test_the_tables_name_classes_in_the_wrong_place(samekind, run):
     answer = samekind("evaluate", run, "--tasks", "3", "--no-references")
     assert "severity of mistakes" in answer.out
@@ -139,6 +149,14 @@ def test_an_enrolled_class_takes_its_place_in_the_tree(samekind, run, folders, t
     answer = samekind("enroll", "ring", folders / "0", "--space", copy, "--under", "straight", "--json")
     assert json.loads(answer.out)["under"] == "straight"
     assert MetricSpace.load(copy / "space").tree.children("straight")[-2:] == ("bar", "ring")
+    files = sorted(folders.glob("1/*.png"))
+    told = samekind("identify", *files, "--space", copy, "--level", "0.9")
+    known = len(MetricSpace.load(run / "space").classes)
+    assert (
+        f"the level was fitted when the space knew {known} classes, and it knows {known + 2} now" in told.err
+    )
+    assert told.err.endswith("or the share of right answers may be lower\n")  # no other command after it
+    assert "when the space knew" not in samekind("identify", *files, "--space", run, "--level", "0.9").err
     answer = samekind("enroll", "hook", folders / "7", "--space", copy, "--under", "strait")
     assert answer.status == 2
     assert 'expected a node of the tree, got "strait"' in answer.err

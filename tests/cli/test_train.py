@@ -299,10 +299,10 @@ def counted_runs(monkeypatch):
 
 
 def test_a_training_makes_few_runs_and_one_split(samekind, tmp_path, counted_runs):
-    """It once made 18 runs and split the items twice."""
+    """One for the seed of the split, one for what is left to train on. It once made 18, and split twice."""
     command = ("train", "triplet", "--out", tmp_path / "run", "--unseen", "2,3,4,5,6,7,8,9")
     assert samekind(*command, "--set", "epochs=1").status == 0
-    assert counted_runs["runs"] <= 4
+    assert counted_runs["runs"] <= 6
     assert counted_runs["splits"] == 1
 
 

@@ -52,8 +52,6 @@ class Worst:
     def see(self, x: Tensor, value: Tensor, success: Tensor, *, stop: bool = True) -> None:
         """Replace the points that are worse at ``x`` (n, …); with ``stop`` not after a success. All rows are
         written, unchanged ones with the old values, because selecting rows would wait for the device.
-
-        Everything is written, the old where it stays: to pick rows, a device would have to be waited for.
         """
         value, going = value.to(self.value), ~self.reached
         higher = value > self.value

@@ -20,9 +20,6 @@ WHICH = (
     "unseen-proxy-nca-adapt-adv."
 )
 
-#: The recipe where none is named.
-HOUSE = "house"
-
 TestDomains = Annotated[
     str, Option("--test-domain", help="Domains to test on, separated by commas; the others are trained on.")
 ]
@@ -39,7 +36,7 @@ Minutes = Annotated[
 
 
 def train(
-    run: Annotated[str, Argument(metavar="[RUN]", help=WHICH, show_default=False)] = HOUSE,
+    run: Annotated[str, Argument(metavar="[RUN]", help=WHICH, show_default=False)] = options.HOUSE,
     data: options.Data = None,
     label: options.Label = None,
     path: options.PathColumn = None,
@@ -63,7 +60,7 @@ def train(
     from samekind.questions.plan_options import PlanOptions
     from samekind.questions.train import train
 
-    if run == HOUSE and data is None:
+    if run == options.HOUSE and data is None:
         raise SettingError("name the data to learn from: samekind train --data DATA")
     plan = PlanOptions(
         source=data,

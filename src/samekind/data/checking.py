@@ -12,7 +12,7 @@ from samekind.data.files import is_array
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, SOUNDS, Problem, medium_of_files
 from samekind.data.media.brightness import brightest, brightness
-from samekind.data.media.headings import read_headings
+from samekind.data.media.headings import read_headings, size_chosen
 from samekind.data.media.medium import named_problem
 from samekind.data.media.pictures import blank_problem, is_blank
 from samekind.data.opening import open_source
@@ -109,6 +109,8 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
             unreadable=tuple(unreadable),
             sizes=dict(sizes),
         )
+    if (chosen := size_chosen(whole, settings)) is not None:
+        problems.append(Problem("warning", chosen[1]))
     if isinstance(items.inputs, Stored) and items.medium is PICTURES:
         readable, blank, highest, undecodable = _look_inside(items.inputs)
         problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])

@@ -25,7 +25,8 @@ from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import Cosine
 from samekind.similarities.distances import unit_vectors
 from samekind.space import MetricSpace
-from samekind.training import Run, build_space
+from samekind.training import Run
+from samekind.training.build import build_encoder
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.own_encoder import GIVEN
 
@@ -65,7 +66,7 @@ def untrained_encoder(run: Run | None, items: Items) -> tuple[Features | None, s
     few = items.take(torch.arange(min(len(items), SAMPLE)))
     try:
         with random_states_kept():
-            encoder = build_space(run, few).encoder
+            encoder = build_encoder(run, few)
     except PackageError as error:
         return None, WITHOUT_PACKAGE.format(why=error)
     return (Features(encoder).eval(), "") if came_with_weights(encoder) else (None, "")

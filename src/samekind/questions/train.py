@@ -105,10 +105,10 @@ def train(
     reports = reports or TrainingReports()
     items = open_items(plan, warn=reports.warn)
     space, encoder = _start(start, plan.recipe, items)
-    planned = plan.run(items, encoder=encoder)
+    seed = plan.run(items, encoder=encoder).seed
     place = RunFolder(folder or Path("runs") / plan.recipe)
     with place.lock():
-        sets = plan.sets(place, items, seed=planned.seed)
+        sets = plan.sets(place, items, seed=seed)
         for sentence in cautions(sets):
             reports.warn(f"careful: {sentence}")
         if plan.recipe == HOUSE:
@@ -124,6 +124,7 @@ def train(
                 tell=reports.tell,
             )
         else:
+            planned = plan.run(sets.train, encoder=encoder)
             run = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
             watcher = reports.watched(run.recipe, because_few(chosen_in_words(planned, run)))
             if (time := _time_of(run, sets, place, device=device)) is not None:

@@ -26,8 +26,9 @@ from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Run, Watcher, build_space
+from samekind.training import Run, Watcher
 from samekind.training.brief import train_briefly
+from samekind.training.build import build_encoder
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
 
@@ -101,7 +102,7 @@ class Rungs:
         """The features of the pretrained network, or the raw input, compared by the cosine."""
         with random_states_kept():
             torch.manual_seed(self.run.seed)
-            encoder = build_space(untrained(self.run, self.sets.train), self.sets.train).encoder
+            encoder = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
         return self._plain(self._features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
 
     def with_similarities(

@@ -30,7 +30,8 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
     Batches are 24 tuples of 5 items of a class. Sounds get the x-vector network as the authors had it; the
     pairs network and the cosine take its layer behind the pooling, of 512 numbers, and the margin softmax a
     later one, of 256. Steps that were for millions of recordings are long for a few: with fewer than 10,000
-    steps take ``schedule.warmup=500``.
+    steps take ``schedule.warmup=500``. "speaker-prototypical" masks and reverses sounds as its authors did;
+    their Gaussian noise on features is left out: here sounds are changed, and features made of them.
 
     Differs from the papers:
 

@@ -55,9 +55,10 @@ def ladder_section(systems: Mapping[str, System]) -> Section | None:
     measured_on = {system.space.ladder.measured_on for system in systems.values() if system.space.ladder}
     caption = (
         f"What the house recipe tried, from no training on, measured on {'; '.join(sorted(measured_on))} "
-        "(95% intervals over classes). A rung is kept if it is better by more than chance."
+        "(95% intervals over classes). A rung is kept if it is better by more than chance in one measure and "
+        "worse in none; the fitted similarity needs less proof."
     )
-    head = "<tr><th>rung</th><th>Recall@1</th><th>EER</th><th>seconds</th><th></th></tr>"
+    head = "<tr><th>rung</th><th>Recall@1</th><th>EER</th><th>accuracy</th><th>seconds</th><th></th></tr>"
     return Section("Ladder", caption, html=f"<table>{head}{''.join(lines)}</table>")
 
 
@@ -65,7 +66,8 @@ def _rungs(ladder: Ladder) -> str:
     """A line of a table for each rung."""
     return "".join(
         f"<tr><td>{escape(rung.name)}</td><td>{_share(rung.recall, rung.recall_interval)}</td>"
-        f"<td>{_share(rung.equal_error, rung.error_interval)}</td><td>{rung.seconds:.0f}</td>"
+        f"<td>{_share(rung.equal_error, rung.error_interval)}</td>"
+        f"<td>{'' if rung.accuracy is None else f'{rung.accuracy:.1%}'}</td><td>{rung.seconds:.0f}</td>"
         f"<td>{'kept' if rung.name == ladder.kept else ''}</td></tr>"
         for rung in ladder.rungs
     )

@@ -37,7 +37,7 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
     """The space of a run for these items, with fresh weights from the global random state. ``encoder``
     replaces the encoder that the run names.
     """
-    encoder = _build_encoder(run, items, encoder)
+    encoder = build_encoder(run, items, encoder)
     facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
     space = MetricSpace(
         encoder,
@@ -122,7 +122,7 @@ def build_optimiser(
     return optimiser(groups, lr=settings.rate, **shared)  # type: ignore[call-arg]
 
 
-def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
+def build_encoder(run: Run, items: Items, given: nn.Module | None = None) -> Any:
     """The encoder of a run, or the given one, with its input standardised as the run says. It also gets the
     original size of pictures that have one.
     """

@@ -31,7 +31,7 @@ from samekind.training.tables import (
 Direction = Literal["lower", "higher"]
 
 #: What can be measured after each epoch.
-VALIDATIONS = ("verification", "retrieval", "clustering")
+VALIDATIONS = ("verification", "retrieval", "clustering", "clusters")
 
 #: The keys by which a table names a member, and the keys that stay when it names another one.
 SHARED_KEYS = {
