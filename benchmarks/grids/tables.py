@@ -48,6 +48,12 @@ def one_length(results: Results) -> int:
     return int(epochs.pop()) if epochs else 0
 
 
+def runs_done(results: Results) -> str:
+    """The length of all runs and the number of seeds of each, in a sentence."""
+    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
+    return f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}."
+
+
 def mean_of(results: Results, variant: str, measure: str, kind: str, *, epoch: str = "rows") -> str:
     """Mean and half of its interval over seeds; a single value as it is; nothing where there is none."""
     return with_interval(list(results.values(variant, measure, kind, epoch=epoch).values()))

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import torch
+from grids.networks import as_for_pictures
 
 from samekind.data import Items
 from samekind.recipes import prototypical
@@ -126,7 +127,8 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     run = replace(prototypical(items), epochs=epochs, seed=experiment.seed, schedule=Schedule("cosine"))
     if pictures.folder == "cifar10":
         network = Part("WideResNet", {"depth": 16, "width": 1}) if pictures.on_cpu else Part("PreActResNet18")
-        run = _on_cifar(run, Part("Conv4", {"dimension": 64}) if quick else network)
+        encoder = Part("Conv4", {"dimension": 64}) if quick else network
+        run = as_for_pictures(run, encoder, size=256, rate=0.1)
     elif experiment.data in ("mnist-cut", "digits"):  # few items: few steps
         run = replace(run, optimiser=Optimiser("Adam", rate=2e-3), batches=Batches("Shuffled", {"size": 32}))
     if experiment.defence == "noise":
@@ -136,15 +138,3 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
         epsilon = pictures.epsilon if defence.norm == "linf" else defence.epsilon
         run = replace(run, defence=replace(defence, epsilon=epsilon, steps=pictures.defence_steps))
     return replace(run, epochs=1) if quick else run
-
-
-def _on_cifar(run: Run, network: Part) -> Run:
-    return replace(
-        run,
-        space=replace(run.space, encoder=network, standardise="channels"),
-        batches=Batches("Shuffled", {"size": 256}),
-        augment=(Part("Flip"), Part("PadAndCrop", {"padding": 4})),
-        optimiser=Optimiser("SGD", rate=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4),
-        schedule=Schedule("cosine", warmup_epochs=1),
-        channels_last=True,
-    )
