@@ -25,7 +25,7 @@ FILES = {
 }
 EPOCHS = {
     "characters": 30,
-    "alphabets": 20,
+    "alphabets": 12,
     "plankton-cut": 8,
     "plankton": 10,
     "pacs": 20,
