@@ -32,9 +32,18 @@ def test_people_get_a_sentence_and_the_tree(samekind, trained, names, tmp_path):
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.strip().endswith(";")
     known = tmp_path / "known.txt"
+    groups = [names[:2], names[2:]]
+    lines = [
+        line
+        for place, some in enumerate(groups)
+        for line in (f"  {place} group", *(f"    {n}" for n in some))
+    ]
+    known.write_text("\n".join(["all", *lines]))
+    content = " ".join(samekind("tree", trained, "--taxonomy", known).out.split())
+    assert "of the 1 splits of the known one. Robinson-Foulds distance" in content
     known.write_text("all\n" + "\n".join(f"  {name}" for name in names))
     content = " ".join(samekind("tree", trained, "--taxonomy", known).out.split())
-    assert "splits of the known one. Robinson-Foulds distance" in content
+    assert "The known tree has no group of classes that a tree could miss" in content
 
 
 def test_mistakes_are_one_line(samekind, trained, tmp_path):
