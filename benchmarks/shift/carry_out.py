@@ -6,13 +6,17 @@ import time
 from typing import Any
 
 import torch
-from grid import CORRUPTED, FILES, Experiment, run_of
+from grid import APART, CORRUPTED, FILES, Experiment, run_of
 from grids.running import Place, not_now
-from sets import KNOWN, NEW, by_drawers, corrupted_of, items_of
+from sets import NEW, STRANGE, by_drawers, corrupted_of, evenly, items_of, together
 
 from samekind.data import Items, divide
+from samekind.evaluation import verification
 from samekind.evaluation.shift import Shift, corrupted_sets, shifts
+from samekind.inference import embed
+from samekind.measures.catalogue import EER
 from samekind.recipes import fit, leave_one_out
+from samekind.space import MetricSpace
 from samekind.storage import write_text
 from samekind.training import RunFolder
 
@@ -49,11 +53,17 @@ def _corrupted(experiment: Experiment, place: Place) -> dict[str, Any]:
     test = sets.test.take(torch.arange(0, len(sets.test), max(1, len(sets.test) // MOST)))
     away = corrupted_sets(test, ("noise", "blur", "contrast", "jpeg"), severities, seed=experiment.seed)
     answers = shifts(space, test, away, paired=True, most=len(test), seed=experiment.seed)
+    if sets.unseen is not None:  # not the same items on both sides
+        home, other = (test.take(torch.arange(start, len(test), 2)) for start in (0, 1))
+        strange = evenly(sets.unseen, len(other))
+        answers += shifts(space, home, {NEW: together(other, strange)}, seed=experiment.seed)
     return {"items": len(sets.train), "sets": [_brief(one) for one in answers]}
 
 
 def _left_out(experiment: Experiment, place: Place) -> dict[str, Any]:
-    """Each domain left out in turn: the accuracy in it, and what the space says about it."""
+    """Each domain left out in turn: the accuracy in it, or the errors of its pairs where all of its classes
+    are new, and what the space says about it.
+    """
     items = items_of(experiment, place.data, place.quick)
     folder = place.work / experiment.name
     run = run_of(experiment, items, place.quick)
@@ -67,26 +77,36 @@ def _left_out(experiment: Experiment, place: Place) -> dict[str, Any]:
         space, parts = done.space().to(place.device), divide(items, split)
         away = {items.domain_names[domain]: parts.test}
         if experiment.data == "characters":
-            away["new classes"] = _with_new_classes(parts.validation, domain)
+            letters = by_drawers(STRANGE)
+            assert letters.domains is not None
+            of_sources = letters.take((letters.domains != domain).nonzero().flatten())
+            away[NEW] = together(parts.validation, evenly(of_sources, len(parts.validation)))
         answers = shifts(space, parts.validation, away, most=MOST, seed=experiment.seed)
-        sets += [{**_brief(one), "left out": items.domain_names[domain]} for one in answers]
+        pairs = (
+            {"pairs": _pairs(space, parts.validation, parts.test, experiment.seed)}
+            if experiment.data == APART
+            else {}
+        )
+        sets += [{**_brief(one), "left out": items.domain_names[domain], **pairs} for one in answers]
     return {"items": len(items), "sets": sets}
 
 
-def _with_new_classes(known: Items, domain: int) -> Items:
-    """The validation items, and as many characters of another alphabet by drawers of the sources."""
-    other = by_drawers(NEW)
-    assert other.domains is not None
-    strange = other.take((other.domains != domain).nonzero().flatten()[:: max(1, 300 // len(known))])
-    strange = strange.take(torch.arange(min(len(strange), len(known))))
-    both = (*known.classes, *other.classes)
-    return Items(
-        torch.cat([known.inputs[:], strange.inputs[:]]),
-        torch.cat([known.labels, strange.labels + len(known.classes)]),
-        both,
-        name=f"{KNOWN} and {NEW}",
-        reader=known.reader,
-    )
+def _pairs(space: MetricSpace, home: Items, away: Items, seed: int) -> dict[str, dict[str, float]]:
+    """The EER by each score: of pairs within a domain that was shown, in the mean of these, and of pairs of
+    new classes. At home and away the other class is of the same domain.
+    """
+    assert home.domains is not None
+    parts = [home.take((home.domains == domain).nonzero().flatten()) for domain in home.domains.unique()]
+    measured = {"home": [_errors(space, part, seed) for part in parts], "away": [_errors(space, away, seed)]}
+    return {
+        name: {kind: sum(some[kind] for some in errors) / len(errors) for kind in errors[0]}
+        for name, errors in measured.items()
+    }
+
+
+def _errors(space: MetricSpace, items: Items, seed: int) -> dict[str, float]:
+    rows = verification(space, items, embed(space, items.inputs), name=items.name, seed=seed)
+    return {row.kind: row.value for row in rows if row.measure == EER}
 
 
 def _brief(shift: Shift) -> dict[str, Any]:

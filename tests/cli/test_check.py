@@ -50,12 +50,12 @@ def test_warns_of_a_run_of_few_steps(samekind, folders, tmp_path, epochs, warned
 
 
 def test_json_has_the_same_facts(samekind, folders):
-    told = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
-    assert told["classes"] == {"0": 12, "1": 12, "7": 12}
-    assert (told["sizes"], told["errors"], told["unreadable"]) == ({"8x8": 36}, [], [])
-    assert list(told)[-1] == "sizes"  # there may be many, and nothing is to be looked for behind them
-    assert told["training"]["items"]["unseen"] == 12
-    assert told["training"]["classes"]["train"] == 2
+    reported = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
+    assert reported["classes"] == {"0": 12, "1": 12, "7": 12}
+    assert (reported["sizes"], reported["errors"], reported["unreadable"]) == ({"8x8": 36}, [], [])
+    assert list(reported)[-1] == "sizes"  # there may be many, and nothing is to be looked for behind them
+    assert reported["training"]["items"]["unseen"] == 12
+    assert reported["training"]["classes"]["train"] == 2
 
 
 @pytest.mark.parametrize("skip", [(), ("--skip-unreadable",)])
@@ -77,8 +77,8 @@ def test_checks_a_run_file_with_its_data_and_split(samekind, folders, tmp_path):
         f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\nsize = 12\n'
         "[training]\nepochs = 3\n"
     )
-    told = json.loads(samekind("check", path, "--json").out)["training"]
-    assert (told["recipe"], told["epochs"], told["shape"]) == ("triplet", 3, [1, 12, 12])
+    reported = json.loads(samekind("check", path, "--json").out)["training"]
+    assert (reported["recipe"], reported["epochs"], reported["shape"]) == ("triplet", 3, [1, 12, 12])
 
 
 def test_reports_what_a_run_cannot_do_with_the_data(samekind, folders):
@@ -147,11 +147,11 @@ def test_refuses_a_run_file_that_training_refuses(samekind, folders, tmp_path, s
     path.write_text(f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\n{training}\n')
     answer = samekind("check", path)
     assert answer.status == 1
-    told = [line for line in answer.out.splitlines() if line.startswith("error: ")]
-    assert len(told) == 1
-    assert says in told[0]
+    reported = [line for line in answer.out.splitlines() if line.startswith("error: ")]
+    assert len(reported) == 1
+    assert says in reported[0]
     refused = samekind("train", path, "--out", tmp_path / "run")
-    assert (refused.status, refused.err) == (2, f"samekind: {told[0].removeprefix('error: ')}\n")
+    assert (refused.status, refused.err) == (2, f"samekind: {reported[0].removeprefix('error: ')}\n")
 
 
 def test_accepts_a_frozen_encoder_that_another_space_will_give(samekind, folders, tmp_path):

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 
 @pytest.fixture(scope="module")
@@ -43,6 +44,29 @@ def test_every_domain_their_mean_and_the_worst(samekind, two_rooms, tmp_path):
     assert any(name.startswith("worst (") for name in names)
     assert {row["note"] for row in rows} == {""}
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["0", "1"]
+
+
+def test_folders_of_domains_by_one_item_of_each(samekind, tmp_path):
+    """domain/class/picture, as PACS is published, with the papers' recipe and sampler."""
+    random = np.random.default_rng(0)
+    for style in ("photo", "art", "sketch"):
+        for name, shade in {"dark": 60, "light": 180}.items():
+            folder = tmp_path / "pacs" / style / name
+            folder.mkdir(parents=True)
+            for number in range(8):
+                pixels = random.integers(shade, shade + 60, (16, 16), dtype=np.uint8)
+                Image.fromarray(pixels).save(folder / f"{number}.png")
+    answer = samekind(
+        *("leave-one-out", "prototypical", "--data", tmp_path / "pacs", "--out", tmp_path / "runs"),
+        *("--set", "data.domain=folder", "--set", "data.size=16", "--set", "epochs=1", "--tasks", "2"),
+        *("--set", "batches={sampler='OnePerDomain', size=4}", "--set", "schedule={name='constant'}"),
+        "--json",
+    )
+    assert answer.status == 0, answer.err
+    rows = json.loads(answer.out)["systems"]["prototypical"]
+    named = {row["items"] for row in rows if row["measure"] == "accuracy"}
+    assert {"art", "photo", "sketch", "mean"} < named
+    assert {row["kind"] for row in rows if row["items"] == "art"} >= {"similarity", "auxiliary"}
 
 
 def test_choosing_on_the_domain_left_out_is_noted(samekind, two_rooms, tmp_path, monkeypatch):
@@ -103,8 +127,8 @@ def test_the_smallest_run_decides_what_suits_all(samekind, tmp_path, monkeypatch
     monkeypatch.setattr("samekind.recipes.few_items.FEW", trained_on)
     answer = command(samekind, path, tmp_path / "runs", "--json")
     assert answer.status == 0, answer.err
-    told = [line for line in answer.err.splitlines() if "few items" in line]
-    assert [line.partition(" it takes ")[0] for line in told] == (
+    content = [line for line in answer.err.splitlines() if "few items" in line]
+    assert [line.partition(" it takes ")[0] for line in content] == (
         ["triplet: with few items to train on"] if few else []  # once, not for each domain
     )
     for domain in "01":

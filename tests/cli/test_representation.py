@@ -18,3 +18,9 @@ def test_json_has_every_space(samekind, trained):
     assert content["power"] == 1
     assert content["spaces"][0]["trained against"] == "none"
     assert 0 <= content["spaces"][0]["R2"] <= 1
+
+
+def test_budgets_of_one_size_are_refused(samekind, trained, tmp_path):
+    answer = samekind("representation", trained, trained, "--limit", 40, "--budgets", tmp_path / "none.png")
+    assert answer.status != 0
+    assert "two budgets of one norm" in answer.err

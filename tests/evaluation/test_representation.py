@@ -7,6 +7,7 @@ from torch import nn
 
 from samekind.data import clusters
 from samekind.evaluation.representation import (
+    DENSITY,
     DIRECTIONS,
     INTER,
     INTRA,
@@ -47,6 +48,23 @@ def space_of(function):
 def points():
     train, test = (clusters(classes=3, items=count, dimension=4, spread=0.6, seed=1) for count in (20, 8))
     return points_of(train, test, most=40)
+
+
+def test_pairs_within_classes_over_pairs_of_centres_by_loops(points):
+    z = torch.nn.functional.normalize(points.x.double(), dim=1)
+    own, centres = [], []
+    for label in points.labels.unique():
+        members = z[points.labels == label]
+        own += [float(1 - a @ b) for i, a in enumerate(members) for j, b in enumerate(members) if i != j]
+        centres.append(torch.nn.functional.normalize(members.mean(0), dim=0))
+    apart_ = [float(1 - a @ b) for i, a in enumerate(centres) for j, b in enumerate(centres) if i != j]
+    expected = (sum(own) / len(own)) / (sum(apart_) / len(apart_))
+    assert of_space(space_of(lambda x: x), points)[DENSITY] == pytest.approx(expected, rel=1e-4)
+
+
+def test_classes_of_one_item_have_no_density():
+    train = clusters(classes=3, items=1, dimension=4, seed=1)
+    assert DENSITY not in of_space(space_of(lambda x: x), points_of(train, train))
 
 
 def test_points_are_drawn_evenly(points):

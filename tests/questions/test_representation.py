@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from samekind.data import SplitSettings, clusters, prepare
-from samekind.errors import DataError
-from samekind.questions.representation import Trained, representation
+from samekind.errors import DataError, SettingError
+from samekind.questions.representation import Trained, draw_budgets, representation
 from samekind.recipes import prototypical
 from samekind.training import build_space
 
@@ -24,7 +24,7 @@ def trained():
 def test_every_space_has_its_measures_and_its_budget(trained):
     spaces = [trained("plain"), trained("hard", "defence.epsilon=8/255"), trained("round", "defence.norm=l2")]
     answer = representation(spaces, limit=30)
-    assert answer.budgets == ("none", "linf 8/255", "l2 8/255")
+    assert tuple(map(str, answer.budgets)) == ("none", "linf 8/255", "l2 8/255")
     assert set(answer.inputs) == {"input, l2", "input, linf"}
     content = answer.to_json()
     assert [space["name"] for space in content["spaces"]] == ["plain", "hard", "round"]
@@ -35,3 +35,15 @@ def test_every_space_has_its_measures_and_its_budget(trained):
 def test_other_data_are_refused(trained):
     with pytest.raises(DataError, match="other items"):
         representation([trained("one"), trained("two", seed=5)])
+
+
+def test_budgets_are_drawn_where_there_are_two_of_a_norm(trained, tmp_path):
+    plain, one, other = (
+        trained("plain"),
+        trained("hard", "defence.epsilon=8/255"),
+        trained("round", "defence.norm=l2"),
+    )
+    draw_budgets(tmp_path / "budgets.svg", representation([plain, one], limit=30))
+    assert b"epsilon (linf)" in (tmp_path / "budgets.svg").read_bytes()
+    with pytest.raises(SettingError, match="got linf 8/255, l2 8/255"):
+        draw_budgets(tmp_path / "none.svg", representation([one, other], limit=30))

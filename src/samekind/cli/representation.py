@@ -21,6 +21,13 @@ Power = Annotated[
     ),
 ]
 Plot = Annotated[Path | None, Option(help="Draw the spaces: .svg, .png or .pdf.", show_default="no picture")]
+Budgets = Annotated[
+    Path | None,
+    Option(
+        help="Draw the measures against the epsilon that the runs were trained with: .svg, .png or .pdf.",
+        show_default="no picture",
+    ),
+]
 
 
 def representation(
@@ -28,6 +35,7 @@ def representation(
     limit: Limit = 2000,
     power: Power = 0.0,
     plot: Plot = None,
+    budgets: Budgets = None,
     seed: Annotated[int, Option(help="The seed of the draw.")] = 0,
     device: options.Device = "auto",
     as_json: options.AsJson = False,
@@ -35,22 +43,27 @@ def representation(
     """Say what trained spaces kept of the distances of inputs, and how their classes lie.
 
     MC: how far distances of embeddings go with those of inputs, -1 to 1. phi: distances between class means
-    over those within classes. R2: the share of distances between classes. directions: how many carry more
-    than an equal part. With three runs or more also how the measures go together.
+    over those within classes; pi ratio: those within over those between. R2: the share of distances between
+    classes. directions: how many carry more than an equal part. With three runs or more also how the measures
+    go together.
     """
     from samekind import questions
-    from samekind.questions.representation import Trained, draw_representation
+    from samekind.questions.representation import Trained, draw_budgets, draw_representation
 
     trained = [Trained.opened(open_run(folder, device)) for folder in runs]
     answer = questions.representation(trained, limit=limit, power=power, seed=seed)
     if plot is not None:
         draw_representation(plot, answer)
-    render({**answer.to_json(), "picture": plot}, lambda: _print(answer, plot), as_json=as_json)
+    if budgets is not None:
+        draw_budgets(budgets, answer)
+    drawn = [path for path in (plot, budgets) if path is not None]
+    content = {**answer.to_json(), "picture": plot, "picture of budgets": budgets}
+    render(content, lambda: _print(answer, drawn), as_json=as_json)
 
 
-def _print(answer: "Represented", plot: Path | None) -> None:
+def _print(answer: "Represented", drawn: list[Path]) -> None:
     measured = {
-        **dict(zip(answer.names, zip(answer.budgets, answer.spaces, strict=True), strict=True)),
+        **dict(zip(answer.names, zip(map(str, answer.budgets), answer.spaces, strict=True), strict=True)),
         **{name: ("", measures) for name, measures in answer.inputs.items()},
     }
     lines = [
@@ -65,5 +78,5 @@ def _print(answer: "Represented", plot: Path | None) -> None:
             for name, both in answer.correlations.items()
         ]
         print_table(table("Correlation with MC l2 over the runs", ["measure", "Pearson", "Spearman"], lines))
-    if plot is not None:
-        print_text(f"\nThe picture is in {plot}")
+    for path in drawn:
+        print_text(f"\nThe picture is in {path}")

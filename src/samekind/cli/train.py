@@ -84,10 +84,10 @@ def train(
 
 
 def _print(answer: "TrainingAnswer") -> None:
-    """What was trained, how good it is, where it is, and what to do next."""
+    """The result of a training: its measures, its folder, and the next commands."""
     from samekind.data.words import counted
 
-    if answer.ladder is not None:  # the rungs were told as they were measured
+    if answer.ladder is not None:  # the rungs were printed while they were measured
         first = answer.ladder.kept == answer.ladder.rungs[0].name
         why = ", because nothing that was tried is better by more than chance" if first else ""
         print_text(f"Kept: {answer.ladder.kept}{why}.")

@@ -34,7 +34,7 @@ AT_ONCE = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Examination:
-    """What data consists of, and what is wrong with it.
+    """The content of data, and its problems.
 
     ``classes``, ``domains`` and ``parts`` count the items of each, ``sizes`` the pictures of each stored
     (height, width). ``unreadable`` are (file, reason), ``duplicates`` the ids of items with the same content,

@@ -18,10 +18,10 @@ from samekind.space import MetricSpace
 
 #: The names of the measures, in the order of the tables.
 MC_L2, MC_LINF = "MC l2", "MC linf"
-INTER, INTRA, PHI = "D_inter", "D_intra", "phi"
+INTER, INTRA, PHI, DENSITY = "D_inter", "D_intra", "phi", "pi ratio"
 SEPARATION, DIRECTIONS, DECAY = "R2", "directions", "rho"
 NEIGHBOUR, MEAN = "1-NN", "nearest mean"
-NAMES = (MC_L2, MC_LINF, INTER, INTRA, PHI, SEPARATION, DIRECTIONS, DECAY, NEIGHBOUR, MEAN)
+NAMES = (MC_L2, MC_LINF, INTER, INTRA, PHI, DENSITY, SEPARATION, DIRECTIONS, DECAY, NEIGHBOUR, MEAN)
 
 #: Items that are compared with each other, and queries of the two accuracies.
 POINTS, QUERIES = 2000, 1000
@@ -55,7 +55,9 @@ def points_of(train: Items, test: Items, *, most: int = POINTS, seed: int = 0) -
 
 
 def of_inputs(points: Points, metric: Metric) -> dict[str, float]:
-    """The measures of the inputs themselves, in one metric; R2, directions and rho are of unit vectors."""
+    """The measures of the inputs themselves, in one metric; those of angles (pi ratio, R2, directions, rho)
+    with l2 alone.
+    """
     spread = (
         geometry.class_spread(points.x, points.labels, normalise=False)
         if metric == "l2"
@@ -100,10 +102,7 @@ def evened(z: Tensor, fitted: Tensor, *, power: float) -> Tensor:
     deviations to a power; those in which nothing varies are removed. The widest keeps its size.
     """
     directions = geometry.principal_directions(fitted)
-    widest = directions.deviations[0].clamp(min=torch.finfo(z.dtype).tiny)
-    shares = directions.deviations / widest
-    weights = torch.where(shares > 1e-4, shares.clamp(min=1e-4).pow(-power), 0.0)
-    return geometry.reweighted(z, directions, weights)
+    return geometry.reweighted(z, directions, geometry.evening_weights(directions, power=power))
 
 
 def correlations(
@@ -137,7 +136,10 @@ def apart(one: Tensor, other: Tensor, metric: Metric) -> Tensor:
 
 
 def _of_directions(z: Tensor, labels: Tensor) -> dict[str, float]:
+    """Measures by angles; the pi ratio needs a class with two items."""
+    paired = bool(labels.bincount().amax() > 1)
     return {
+        **({DENSITY: geometry.class_density(z, labels).ratio} if paired else {}),
         SEPARATION: geometry.class_separation(z, labels),
         DIRECTIONS: float(geometry.directions_of_variance(z)),
         DECAY: geometry.spectral_decay(z, truncated=True),

@@ -26,6 +26,7 @@ from samekind.inference.novelty import neighbour_novelty, one_class_novelty, pro
 from samekind.inference.open_set import fit_open_set, identify
 from samekind.inference.promise import check_promise
 from samekind.inference.relations import class_tree
+from samekind.inference.reweight import reweight
 from samekind.inference.search import search
 from samekind.inference.settle import settle
 from samekind.inference.shortlist import search_index
@@ -66,6 +67,7 @@ __all__ = [
     "normalised_trials",
     "one_class_novelty",
     "prototype_novelty",
+    "reweight",
     "search",
     "search_index",
     "settle",

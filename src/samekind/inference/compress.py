@@ -62,15 +62,22 @@ def expect_compressible(space: MetricSpace, dimension: int) -> None:
         raise SpaceError(
             f"embeddings of {space.prototypes.dimension} numbers cannot be compressed to {dimension}"
         )
+    expect_no_weights(space, "compressed")
+
+
+def expect_no_weights(space: MetricSpace, changed: str) -> None:
+    """Raises SpaceError if the similarity or the auxiliary head has weights for embeddings as they are;
+    ``changed`` is what is to be done to these.
+    """
     name = type(space.similarity).__name__
     if "dimension" in inspect.signature(type(space.similarity)).parameters:
         raise SpaceError(
             f"{name} has weights for embeddings of {space.prototypes.dimension} numbers, which cannot be "
-            "compressed; choose a similarity without, such as Cosine, or do not compress"
+            f"{changed}; choose a similarity without, such as Cosine, or leave the embeddings as they are"
         )
     if space.auxiliary is not None:
         raise SpaceError(
-            "a space with an auxiliary head cannot be compressed, because the head reads all numbers of an "
+            f"a space with an auxiliary head cannot be {changed}, because the head reads all numbers of an "
             "embedding; leave out one of them"
         )
 

@@ -45,13 +45,13 @@ class PlannedTraining:
 
     @property
     def because_few(self) -> str:
-        """What was chosen for few items, as the end of a sentence; empty if nothing was."""
+        """The choices for few items, as the end of a sentence; empty without choices."""
         return because_few(self.chosen)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What is there; ``errors`` are what training would refuse, ``training`` is None if there are any.
+    """The content of data; ``errors`` are what training would refuse, ``training`` is None if there are any.
     ``enough_epochs`` is how many epochs a run takes whose own are too few; None if they are enough.
     """
 

@@ -16,11 +16,11 @@ def write_run_report(
 ) -> None:
     """Write the page about the test items of a run; ``record`` has the lines of its training."""
     lead = f'Every question asked of the space "{answer.name}", on items it was not trained on.'
-    told = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in choices_in_words(space)]
+    choices = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in choices_in_words(space)]
     if space.ladder is not None:
-        told.append(f"The house recipe kept this rung of its ladder: {space.ladder.kept}.")
+        choices.append(f"The house recipe kept this rung of its ladder: {space.ladder.kept}.")
     careful = [f"Careful: {sentence}." for sentence in cautions(sets)]
-    sentences = [lead, answer.verdict, *told, *careful]
+    sentences = [lead, answer.verdict, *choices, *careful]
     write_report(
         path,
         title=f"samekind: {answer.name}",

@@ -6,15 +6,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from samekind.data import Sets
-from samekind.errors import DataError
+from samekind.errors import DataError, SettingError
 from samekind.evaluation.representation import NAMES, POINTS, correlations, of_inputs, of_space, points_of
 from samekind.measures.robustness import written_epsilon
 from samekind.questions.opening import OpenRun
-from samekind.reports import representation_bars, write_figure
+from samekind.reports import representation_bars, representation_curves, write_figure
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder
 
 OTHER_DATA = "{name} was trained on other items than {first}; compare runs on the same data and split"
+
+
+class Budget(NamedTuple):
+    """The attack that a space was trained against; its text is "linf 8/255", or "none"."""
+
+    norm: str = ""
+    epsilon: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.norm} {written_epsilon(self.epsilon)}" if self.norm else "none"
 
 
 class Trained(NamedTuple):
@@ -32,10 +42,10 @@ class Trained(NamedTuple):
         return Trained(str(folder), run.opened.space, run.sets, RunFolder(folder).run())
 
     @property
-    def budget(self) -> str:
-        """The attack that it was trained against: "linf 8/255", or "none"."""
+    def budget(self) -> Budget:
+        """The attack that it was trained against, as far as that is known."""
         defence = None if self.run is None else self.run.defence
-        return "none" if defence is None else f"{defence.norm} {written_epsilon(defence.epsilon)}"
+        return Budget() if defence is None else Budget(defence.norm, defence.epsilon)
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ class Represented:
     points: int
     power: float
     names: tuple[str, ...]
-    budgets: tuple[str, ...]
+    budgets: tuple[Budget, ...]
     spaces: tuple[Mapping[str, float], ...]
     inputs: Mapping[str, Mapping[str, float]]
     correlations: Mapping[str, Mapping[str, tuple[float, float]]]
@@ -62,7 +72,7 @@ class Represented:
             "points": self.points,
             "power": self.power,
             "spaces": [
-                {"name": name, "trained against": budget, **measures}
+                {"name": name, "trained against": str(budget), **measures}
                 for name, budget, measures in zip(self.names, self.budgets, self.spaces, strict=True)
             ],
             "inputs": {name: dict(measures) for name, measures in self.inputs.items()},
@@ -101,3 +111,17 @@ def draw_representation(path: Path, answer: Represented) -> None:
     pairs = zip(answer.names, answer.budgets, strict=True)
     names = [f"{Path(name).name} ({budget})" for name, budget in pairs]
     write_figure(lambda: representation_bars(names, answer.spaces), path)
+
+
+def draw_budgets(path: Path, answer: Represented) -> None:
+    """Draw the measures of the spaces against the epsilon that they were trained with: .svg, .png or .pdf."""
+    if not any(
+        one.norm and other.norm in ("", one.norm) and one.epsilon != other.epsilon
+        for one in answer.budgets
+        for other in answer.budgets
+    ):
+        raise SettingError(
+            "measures against the training budget need two budgets of one norm, of which one may be a run "
+            f"without a defence; got {', '.join(map(str, answer.budgets))}"
+        )
+    write_figure(lambda: representation_curves(answer.budgets, answer.spaces), path)

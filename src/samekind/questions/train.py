@@ -1,4 +1,4 @@
-"""What does training give? A plan carried out in a folder: the house recipe, or one of a paper."""
+"""Training: a plan carried out in a folder, by the house recipe or one of a paper."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ class BestEpoch:
 
 @dataclass(frozen=True)
 class TrainingAnswer:
-    """What was trained, on how many items and classes; where it is; how good it is. ``classes`` are those
-    that the space knows. ``ladder`` is that of the house recipe, ``trouble`` what went wrong, ``choices`` the
-    sentences about kinds of score.
+    """The result of a training: its recipe, the numbers of items and classes, its folder and its measures.
+    ``classes`` are those that the space knows. ``ladder`` is that of the house recipe, ``trouble`` what went
+    wrong, ``choices`` the sentences about kinds of score.
     """
 
     recipe: str
@@ -78,8 +78,8 @@ class TrainingAnswer:
 
 @dataclass(frozen=True)
 class TrainingReports:
-    """Who hears about a training: ``warn`` gets what to be careful of, ``tell`` a line about each rung of the
-    house recipe, ``watched`` makes a watcher.
+    """Callbacks of a training: ``warn`` gets warnings, ``tell`` a line about each rung of the house recipe,
+    ``watched`` makes a watcher.
     """
 
     warn: Tell = ignored

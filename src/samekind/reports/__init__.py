@@ -22,6 +22,7 @@ from samekind.reports.opening import lines_section, pictures_section
 from samekind.reports.plane import plane
 from samekind.reports.report import write_report
 from samekind.reports.representation_bars import representation_bars
+from samekind.reports.representation_curves import representation_curves
 from samekind.reports.robustness_curves import robustness_curves
 from samekind.reports.robustness_page import write_robustness_page
 from samekind.reports.score_histogram import score_histogram
@@ -50,6 +51,7 @@ __all__ = [
     "pictures_section",
     "plane",
     "representation_bars",
+    "representation_curves",
     "robustness_curves",
     "score_histogram",
     "training_curves",

@@ -51,7 +51,7 @@ def _of(name: str, systems: Mapping[str, System]) -> str:
 
 
 def ladder_section(systems: Mapping[str, System]) -> Section | None:
-    """What each rung of the house recipe gave, of the systems that it was taken for."""
+    """The measures of each rung of the house recipe, for systems that were trained by it."""
     ladders = [system.space.ladder for system in systems.values() if system.space.ladder]
     if not ladders:
         return None

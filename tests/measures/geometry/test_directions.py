@@ -5,7 +5,13 @@ import torch
 from sklearn.decomposition import PCA
 
 from samekind.errors import DataError, SettingError
-from samekind.measures.geometry.directions import principal_directions, residual_features, reweighted
+from samekind.measures.geometry.directions import (
+    PrincipalDirections,
+    evening_weights,
+    principal_directions,
+    residual_features,
+    reweighted,
+)
 
 
 def drawn(*shape, seed=0):
@@ -101,3 +107,11 @@ def test_directions_need_two_finite_embeddings(z):
 def test_there_are_no_more_directions_than_that(count):
     with pytest.raises(SettingError, match=f"1 to 3 directions; got {count}"):
         principal_directions(drawn(9, 3), count=count)
+
+
+def test_evening_weights_divide_by_the_deviations_to_a_power():
+    directions = PrincipalDirections(torch.zeros(3), torch.eye(3), torch.tensor([4.0, 1.0, 1e-9]))
+    assert evening_weights(directions, power=0.5).tolist() == pytest.approx([1, 2, 0])
+    assert evening_weights(directions, power=0).tolist() == [1, 1, 0]
+    still = PrincipalDirections(torch.zeros(1), torch.eye(1), torch.zeros(1))
+    assert evening_weights(still, power=1).tolist() == [0]

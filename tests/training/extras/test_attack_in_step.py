@@ -13,8 +13,12 @@ from samekind.training.learner import Learner
 
 @pytest.fixture
 def step(plain, items):
+    return step_of(plain, items, "32-true")
+
+
+def step_of(run, items, precision):
     torch.manual_seed(0)
-    learner = Learner(plain, build_space(plain, items), items, launch("cpu", "32-true"), batches=1)
+    learner = Learner(run, build_space(run, items), items, launch("cpu", precision), batches=1)
     x, y = items.inputs[:16].float(), items.labels[:16]
     z, _ = learner.forward(x)
     return Step(5, learner.space, x, y, z, None, learner.forward, learner.value, learner.value(z, y))
@@ -74,3 +78,14 @@ def test_limits_are_kept(step):
     low, high = float(step.x.min()), float(step.x.max())
     x = attacked_items(step, Ground(Linf(2.0), Limits(low, high)), Defence("all", epsilon=2.0), seed=0)
     assert low <= float(x.min()) <= float(x.max()) <= high
+
+
+@pytest.mark.parametrize(("precision", "dtype"), [("32-true", torch.float32), ("bf16-mixed", torch.bfloat16)])
+def test_the_attack_runs_in_the_precision_of_the_run(plain, items, precision, dtype):
+    step, seen = step_of(plain, items, precision), []
+    layer = next(part for part in step.space.encoder.modules() if isinstance(part, torch.nn.Linear))
+    layer.register_forward_hook(lambda _layer, _x, answer: seen.append(answer.dtype))
+    x = attacked_items(step, Ground(Linf(0.5), Limits()), Defence("all", epsilon=0.5, steps=3), seed=0)
+    assert len(seen) >= 3
+    assert set(seen) == {dtype}
+    assert x.dtype == step.x.dtype

@@ -1,17 +1,26 @@
 """Defences in a run: trained with any loss, and worth their cost under an attack."""
 
+import inspect
 from dataclasses import replace
 
 import pytest
 import torch
 
+from samekind import losses, similarities
 from samekind.attacks import PGD, PICTURES, Classes, Linf
 from samekind.data import SplitSettings, digits, prepare, scaled
 from samekind.errors import SettingError
 from samekind.recipes import RECIPES, fit, prototypical
-from samekind.training import Defence, Part, RunFolder, build_space, train
+from samekind.taxonomy import Tree
+from samekind.training import Defence, Part, RunFolder, Term, build_space, train
 from samekind.training.defences import DEFENCES
 from samekind.training.extras.defence import build_defence
+from samekind.training.extras.extra import Step
+from samekind.training.fabric import launch
+from samekind.training.learner import Learner
+
+#: Similarities, one of which gives the scores that a loss accepts.
+GIVERS = ("Cosine", "Dot", "Euclidean", "LogDistance", "PairsNetwork")
 
 SMALL = [
     "epochs=2",
@@ -52,6 +61,34 @@ def test_every_method_trains_with_every_sort_of_term(method, recipe, items, vali
     train(run, items, folder=tmp_path, validate=validate, device="cpu")
     last = RunFolder(tmp_path).record.lines()[-1]
     assert last["defence"]["loss"] > 0
+
+
+@pytest.mark.parametrize("name", losses.__all__)
+def test_every_loss_can_be_defended_by_every_method(name, run, items):
+    """One step of each: what is attacked costs a number, and the encoder learns from it."""
+    quantity = losses.ACCEPTS.get(name, ("logit",))[0]
+    similarity = next(part for part in GIVERS if getattr(similarities, part).quantity == quantity)
+    of_tree = set(losses.FROM_TREE) & set(inspect.signature(getattr(losses, name)).parameters)
+    space = {"similarity": {"name": similarity}, "prototypes": {"name": "LearnedProxies"}, "auxiliary": None}
+    term = Term(name, against="prototypes" if of_tree else "batch")
+    placed = replace(items, tree=Tree(("all", *items.classes), (-1, *[0] * len(items.classes))))
+    for method in (method for method in DEFENCES if method != "negative-margin"):
+        defended = replace(run.update({"space": space}), terms={"only": term}, clip=None).override(
+            [f"defence.method={method}", "defence.epsilon=0.2", "defence.steps=1"]
+        )
+        torch.manual_seed(0)
+        learner = Learner(
+            defended, build_space(defended, placed), placed, launch("cpu", "32-true"), batches=1
+        )
+        x, y = placed.inputs[::3].float(), placed.labels[::3]
+        z, _ = learner.forward(x)
+        step = Step(5, learner.space, x, y, z, None, learner.forward, learner.value, learner.value(z, y))
+        cost = build_defence(defended, learner.space, placed).cost(step)
+        first = next(learner.space.encoder.parameters())
+        (slope,) = torch.autograd.grad(cost.loss, first)
+        assert torch.isfinite(cost.loss)
+        assert slope.isfinite().all()
+        assert slope.any()
 
 
 def test_negative_margins_train_beside_norm_face(items, validate, tmp_path):

@@ -1,4 +1,4 @@
-"""A listing of files to items: decoded into memory, or left where they are until they are needed."""
+"""Turns a listing of files into items: decoded into memory, or read from the files when they are needed."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -11,6 +11,7 @@ from samekind.measures.geometry.adversarial_distance import adversarial_distance
 from samekind.measures.geometry.class_clusters import centroid_shifts, class_radii, nearest_centroid_accuracy
 from samekind.measures.geometry.directions import (
     PrincipalDirections,
+    evening_weights,
     principal_directions,
     residual_features,
     reweighted,
@@ -52,6 +53,7 @@ __all__ = [
     "class_spread",
     "compare_checkpoints",
     "directions_of_variance",
+    "evening_weights",
     "metric_breaches",
     "nearest_centroid_accuracy",
     "principal_directions",

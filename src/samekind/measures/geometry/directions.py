@@ -10,6 +10,9 @@ from torch import Tensor
 
 from samekind.errors import DataError, SettingError
 
+#: A direction whose deviation is this share of the widest, or less, does not vary.
+NOTHING = 1e-4
+
 
 class PrincipalDirections(NamedTuple):
     """The directions in which embeddings vary, the widest first, around their mean."""
@@ -66,3 +69,12 @@ def reweighted(z: Tensor, directions: PrincipalDirections, weights: Tensor) -> T
         raise SettingError(f"weights are finite and 0 or more; got {float(weights.min()):g} among them")
     along = (z - directions.mean) @ directions.directions.T
     return (along * weights.to(along)) @ directions.directions
+
+
+def evening_weights(directions: PrincipalDirections, *, power: float) -> Tensor:
+    """The weights of `reweighted` that divide each direction by its standard deviation to a power: 0 leaves
+    the directions, 1 makes them alike. The widest keeps its size; what does not vary is removed.
+    """
+    widest = directions.deviations[0].clamp(min=torch.finfo(directions.deviations.dtype).tiny)
+    shares = directions.deviations / widest
+    return torch.where(shares > NOTHING, shares.clamp(min=NOTHING).pow(-power), 0.0)
