@@ -8,6 +8,7 @@ import torch
 
 from samekind import evaluation
 from samekind.data import SplitSettings, draw, prepare, read_trial_list
+from samekind.decisions import Ladder, Rung
 from samekind.errors import SettingError
 from samekind.evaluation import Row
 from samekind.inference import embed_files
@@ -44,6 +45,17 @@ def test_items_get_every_row_with_its_note(plane, items_at):
         "warnings": {"plane": answer.warnings},
         "promises": [],
     }
+
+
+def test_a_space_that_the_house_recipe_left_at_its_start_says_so(plane, sets):
+    rungs = [Rung(name, 0.5, 0.2, "cosine", "cosine", 1.0) for name in ("raw input", "encoder trained")]
+    said = {}
+    for rung in rungs:
+        plane.ladder = Ladder(tuple(rungs), rung.name, "2 folds")
+        answer = evaluate_run(plane, sets, SETTINGS, name="plane")
+        assert answer.verdict.startswith(evaluation.verdict_in_words(answer.gains))
+        said[rung.name] = "The house recipe kept that start: " in answer.verdict
+    assert said == {"raw input": True, "encoder trained": False}
 
 
 def test_promises_can_be_left_out(plane, items_at, threshold):

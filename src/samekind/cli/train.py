@@ -88,8 +88,7 @@ def _print(answer: "TrainingAnswer") -> None:
     from samekind.data.words import counted
 
     if answer.ladder is not None:  # the rungs were printed while they were measured
-        first = answer.ladder.kept == answer.ladder.rungs[0].name
-        why = ", because nothing that was tried is better by more than chance" if first else ""
+        why = ", because nothing that was tried is better by more than chance" if answer.ladder.stayed else ""
         print_text(f"Kept: {answer.ladder.kept}{why}.")
     else:
         if answer.trouble is not None:

@@ -52,6 +52,11 @@ class Ladder:
         if self.kept not in names:
             raise SettingError(f'ladder: the kept rung "{self.kept}" is not one of {", ".join(names)}')
 
+    @property
+    def stayed(self) -> bool:
+        """Whether the first rung was kept, since no other was better by more than chance."""
+        return self.kept == self.rungs[0].name
+
     def rung(self, name: str) -> Rung:
         """The rung of a name."""
         return next(rung for rung in self.rungs if rung.name == name)

@@ -70,7 +70,8 @@ class EvaluationSettings:
 @dataclass(frozen=True)
 class Evaluated:
     """The rows of a space of this name, what its thresholds promised and gave, what to know of them, the
-    kinds of score that it answers by, what training gained, and the classes that its tree has elsewhere.
+    kinds of score that it answers by, what training gained, the classes that its tree has elsewhere, and
+    whether the house recipe kept the start as it is.
     """
 
     name: str
@@ -80,11 +81,17 @@ class Evaluated:
     choices: Choices | None = None
     gains: tuple[Gain, ...] = ()
     misplaced: tuple[Misplaced, ...] = ()
+    stayed: bool = False
 
     @property
     def verdict(self) -> str:
         """Whether the space beats its start, in words; empty without gains."""
-        return evaluation.verdict_in_words(self.gains)
+        words = evaluation.verdict_in_words(self.gains)
+        if words and self.stayed:
+            words += (
+                " The house recipe kept that start: nothing that it tried was better by more than chance."
+            )
+        return words
 
     @property
     def main_rows(self) -> list[Row]:
@@ -337,6 +344,6 @@ def _evaluated(
 ) -> Evaluated:
     warnings = (*also, *upside_down(rows), *evaluation.left_out(rows, settings.ranks))
     gains, elsewhere = evaluation.gains(rows), evaluation.misplaced(space)
-    return Evaluated(
-        name, tuple(rows), tuple(promises), warnings, space.choices, tuple(gains), tuple(elsewhere)
-    )
+    stayed = space.ladder is not None and space.ladder.stayed
+    measured = tuple(rows), tuple(promises), warnings
+    return Evaluated(name, *measured, space.choices, tuple(gains), tuple(elsewhere), stayed)
