@@ -229,6 +229,17 @@ def test_differences_are_paired_over_the_folds_that_both_have(load):
     assert module.differences(results(contents), [swapped], ["clean"]) == []
 
 
+def test_a_whole_network_is_compared_with_the_network_as_it_came_and_with_its_last_layers(load):
+    tables = load("tables")
+    asked = load("differences").of_further(tables.TRAINED_FURTHER)
+    pairs = {(one.first.system, one.second.system, one.first.kind) for one in asked}
+    assert ("whole-cam++", "cam++", "cosine") in pairs
+    assert ("whole-ecapa", "ladder-ecapa", "house, fitted") in pairs
+    assert ("whole-cam++", "further-cam++", "house, fitted") in pairs
+    assert all(one.first.kind == one.second.kind for one in asked)
+    assert not any(one.first.system == one.second.system for one in asked)
+
+
 def test_a_full_grid_has_every_fold_and_seed(load):
     grid = load("grid")
     names = [experiment.name for experiment in grid.grid()]

@@ -43,7 +43,9 @@ def of_networks(names: dict[str, str]) -> list[Comparison]:
 
 
 def of_further(names: dict[str, str]) -> list[Comparison]:
-    """Networks trained further, in part or whole, against the network as it came, by the same score."""
+    """Networks trained further, in part or whole, against the network as it came, and the whole against its
+    last layers, by the same score.
+    """
     scores = {"cosine": "cosine", "centred": "cosine, centred", "fitted similarity": "house, fitted"}
     told: list[Comparison] = []
     for system, name in names.items():
@@ -53,6 +55,14 @@ def of_further(names: dict[str, str]) -> list[Comparison]:
             Comparison(f"{name}, against as it came: {words}", Side(system, kind), Side(before[kind], kind))
             for words, kind in scores.items()
         ]
+        partly = f"further-{network}"
+        if partly in names and partly != system:
+            told += [
+                Comparison(
+                    f"{name}, against its last layers: {words}", Side(system, kind), Side(partly, kind)
+                )
+                for words, kind in scores.items()
+            ]
     return told
 
 
