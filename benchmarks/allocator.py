@@ -50,8 +50,8 @@ def measured(count: int, pixels: int, is_training: bool, *, kept: bool) -> dict[
     began = time.process_time()
     for _ in range(STEPS):
         step()
-    each = (time.process_time() - began) / STEPS / count
-    return {"ms": 1000 * each, "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    seconds = (time.process_time() - began) / STEPS / count
+    return {"ms": 1000 * seconds, "MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
 
 
 def compared(name: str, repeats: int) -> dict[str, float]:

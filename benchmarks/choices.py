@@ -19,7 +19,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # where the grids' shared folder is
 
-from grids.selection import rows_of_each, told, train_for_each
+from grids.selection import epochs_as_json, rows_of_each, train_for_each
 from grids.tables import markdown, page_with, with_interval
 
 from samekind import characters
@@ -115,7 +115,13 @@ def carry_out(choice: str, seed: int, results: Path, steps: int) -> None:
         space, best = train_for_each(run, sets, folder=Path(folder, "run"), device="cpu", measure="map@r")
         rows = rows_of_each(space, best, lambda space: about(space, sets, seed))
     counts = {"train": len(sets.train), "validation": len(sets.validation), "test": len(sets.unseen or ())}
-    content = {"choice": choice, "seed": seed, "run": run.to_dict(), "items": counts, "chosen": told(best)}
+    content = {
+        "choice": choice,
+        "seed": seed,
+        "run": run.to_dict(),
+        "items": counts,
+        "chosen": epochs_as_json(best),
+    }
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, json.dumps({**content, "rows": [row._asdict() for row in rows]}, indent=1) + "\n")
     print(f"{choice}, seed {seed}", flush=True)

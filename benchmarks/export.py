@@ -103,14 +103,14 @@ def measured(name: str) -> dict[str, object]:
     return {"space": name, "machine": machine, "files": files, "bytes": sum(files.values()), **answer}
 
 
-def row(told: dict[str, object]) -> str:
+def row(content: dict[str, object]) -> str:
     """A line of the table."""
-    share = max(entry["difference"] / max(1.0, entry["largest"]) for entry in told["parity"])  # type: ignore[attr-defined]
+    share = max(entry["difference"] / max(1.0, entry["largest"]) for entry in content["parity"])  # type: ignore[attr-defined]
     times = " | ".join(
         f"{entry['torch']:.2f} | {entry['onnxruntime']:.2f} | {entry['ratio']:.2f}"
-        for entry in told["latency"]  # type: ignore[attr-defined]
+        for entry in content["latency"]  # type: ignore[attr-defined]
     )
-    return f"| {told['space']} | {told['bytes'] / 1e6:.2f} | {share:.0e} | {times} |"  # type: ignore[operator]
+    return f"| {content['space']} | {content['bytes'] / 1e6:.2f} | {share:.0e} | {times} |"  # type: ignore[operator]
 
 
 def main() -> None:
@@ -121,11 +121,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="a folder for one JSON file a space")
     chosen = parser.parse_args()
     for name in chosen.spaces:
-        told = measured(name)
-        print(row(told), flush=True)
+        content = measured(name)
+        print(row(content), flush=True)
         if chosen.out is not None:
             chosen.out.mkdir(parents=True, exist_ok=True)
-            (chosen.out / f"{name}.json").write_text(json.dumps(told, indent=2) + "\n")
+            (chosen.out / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -77,42 +77,44 @@ def main() -> None:
     file.write_text(RUN.format(source=source, epochs=given.epochs, first=first, second=second))
     test, pictures = write_test(given.data, work)
 
-    def note(what: str, said: str, seconds: float) -> None:
-        rows.append({"command": what, "answer": said, "seconds": round(seconds, 1)})
-        print(f"| `{what}` | {said} | {seconds:.0f} |", flush=True)
+    def note(what: str, answer: str, seconds: float) -> None:
+        rows.append({"command": what, "answer": answer, "seconds": round(seconds, 1)})
+        print(f"| `{what}` | {answer} | {seconds:.0f} |", flush=True)
 
     print("| command | answer | seconds |\n|---|---|--:|")
-    told, took = command("check", file)
-    note("check", f"{told['items']:,} pictures, {len(told['warnings'])} warnings", took)
-    told, took = command("train", file, "--out", run, "--device", "cpu")
+    content, took = command("check", file)
+    note("check", f"{content['items']:,} pictures, {len(content['warnings'])} warnings", took)
+    content, took = command("train", file, "--out", run, "--device", "cpu")
     note(
         f"train, {given.epochs} epochs",
-        f"validation EER {100 * told['best']['validation']['eer best']:.2f}%",
+        f"validation EER {100 * content['best']['validation']['eer best']:.2f}%",
         took,
     )
-    told, took = command(
+    content, took = command(
         "predict", test, "--space", run, "--out", work / "predictions.csv", "--device", "cpu"
     )
-    note("predict, 10,000 test pictures", f"accuracy {100 * told['accuracy']:.2f}%", took)
-    accuracy = told["accuracy"]
-    told, took = command("evaluate", run, "--most", 2000, "--tasks", 200, "--device", "cpu")
-    for row in told["systems"]["run"]:
+    note("predict, 10,000 test pictures", f"accuracy {100 * content['accuracy']:.2f}%", took)
+    accuracy = content["accuracy"]
+    content, took = command("evaluate", run, "--most", 2000, "--tasks", 200, "--device", "cpu")
+    for row in content["systems"]["run"]:
         if (row["measure"], row["kind"]) in SHOWN:
-            said = (
+            answer = (
                 f"{row['measure']}, {row['kind']}: {row['value']:.4f} ({row['low']:.4f} to {row['high']:.4f})"
             )
-            note("evaluate, 2,000 test pictures", said, took)
-    told, took = command("search", *pictures, "--gallery", test, "-k", 5, "--space", run, "--device", "cpu")
-    labels = [[match["label"] for match in query["found"]] for query in told["queries"]]
+            note("evaluate, 2,000 test pictures", answer, took)
+    content, took = command(
+        "search", *pictures, "--gallery", test, "-k", 5, "--space", run, "--device", "cpu"
+    )
+    labels = [[match["label"] for match in query["found"]] for query in content["queries"]]
     note(
         "search, 10 pictures among 10,000",
         f"labels of the nearest: {labels[0]} for a 0, {labels[9]} for a 9",
         took,
     )
-    told, took = command("cluster", test, "--groups", 10, "--space", run, "--out", work / "groups.csv")
-    note("cluster, 10,000 pictures, 10 groups", f"NMI {told['agreement']['NMI']:.3f}", took)
-    told, took = command("identify", *pictures, "--space", run, "--device", "cpu")
-    named = [item["class"] for item in told["items"]]
+    content, took = command("cluster", test, "--groups", 10, "--space", run, "--out", work / "groups.csv")
+    note("cluster, 10,000 pictures, 10 groups", f"NMI {content['agreement']['NMI']:.3f}", took)
+    content, took = command("identify", *pictures, "--space", run, "--device", "cpu")
+    named = [item["class"] for item in content["items"]]
     note("identify, a test picture of each class", f"named {named}", took)
     if given.out:
         given.out.mkdir(parents=True, exist_ok=True)

@@ -20,6 +20,7 @@ from inspect import signature
 from pathlib import Path
 
 import torch
+from processes import forget_peak, resident
 from torch import Tensor
 
 from samekind import losses
@@ -173,16 +174,10 @@ def print_own_peak(side: str, name: str, batch: int) -> None:
     cost = (ours if side == "ours" else peers)(batch // PER_CLASS)[name]
     small, large = embeddings(2 * PER_CLASS), embeddings(batch)
     run_once(cost, *small)  # whatever is set up at the first call is not part of the loss
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of the imports
+    forget_peak()
     before = resident("VmRSS")
     run_once(cost, *large)
     print((resident("VmHWM") - before) / 1024)
-
-
-def resident(field: str) -> int:
-    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 def compare(name: str, batch: int, repeats: int) -> dict[str, float | None]:

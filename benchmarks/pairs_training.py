@@ -26,6 +26,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from processes import forget_peak, resident
 from torch import Tensor
 
 from samekind.similarities import PairsNetwork, recomputed
@@ -147,16 +148,10 @@ def print_own_peak(arguments: argparse.Namespace) -> None:
     small, batch = Batch(8, "cpu"), Batch(arguments.batch, "cpu")
     # Whatever is set up at the first call is not part of it.
     small.gradients(ways(small, arguments.blocks)[name], precision)
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of the imports
+    forget_peak()
     before = resident("VmRSS")
     batch.gradients(ways(batch, arguments.blocks)[name], precision)
     print((resident("VmHWM") - before) / 1024)
-
-
-def resident(field: str) -> int:
-    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 def differences(arguments: argparse.Namespace, precision: str) -> dict[str, float]:

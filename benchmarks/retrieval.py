@@ -22,6 +22,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from processes import forget_peak, resident
 from torch import Tensor, nn
 
 from samekind.inference import search
@@ -132,12 +133,6 @@ def inertia(z: Tensor, groups: Tensor) -> float:
     return float((z - means[groups]).square().sum())
 
 
-def resident(field: str) -> int:
-    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(field)).split()[1])
-
-
 def print_own(side: str, items: int, classes: int) -> None:
     """What `measured` asks of the fresh process."""
     torch.set_num_threads(THREADS)
@@ -145,7 +140,7 @@ def print_own(side: str, items: int, classes: int) -> None:
     # output that there are few items a group; the last line is ours.
     SIDES[side](*embeddings(400, 50))
     z, labels = embeddings(items, classes)
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of the imports
+    forget_peak()
     figures = SIDES[side](z, labels)
     print(json.dumps(figures | {"peak MiB": resident("VmHWM") / 1024}))
 

@@ -18,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import torch
+from processes import forget_peak, resident
 from torch import Tensor
 
 from samekind.similarities import MEMORY_BUDGET, PairsNetwork, score_all
@@ -77,16 +78,10 @@ def print_own_peak(items: int, name: str) -> None:
     """What `measure_memory` asks of the fresh process."""
     function = ways(items)[name]
     ways(8)[name]()  # whatever is set up at the first call is not part of the scoring
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of the imports
+    forget_peak()
     before = resident("VmRSS")
     function()
     print((resident("VmHWM") - before) / 1024)
-
-
-def resident(field: str) -> int:
-    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 @torch.no_grad()

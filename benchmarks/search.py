@@ -33,6 +33,7 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
+from processes import forget_peak, resident
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
@@ -236,7 +237,7 @@ def measure(index_type: str, arguments: argparse.Namespace) -> dict[str, Any]:
     space = as_space(network(arguments.cache, "cpu"))
     del z
     search(space, queries[:2], queries, k=1)  # whatever is set up at the first call
-    Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of making the gallery
+    forget_peak()
     before = resident("VmRSS")
     seconds = Seconds()
     index = open_index(arguments.cache / f"index-{index_type}-{arguments.vectors}")
@@ -294,12 +295,6 @@ class Seconds:
         took, self.last = now - self.last, now
         self.parts[name] = self.parts.get(name, 0.0) + took
         return took
-
-
-def resident(field: str) -> int:
-    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 # --- all of them ----------------------------------------------------------------------------------------

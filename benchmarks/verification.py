@@ -13,7 +13,6 @@ walk with proved bounds. Beyond ``--most-stored`` pairs nothing is stored. The r
 import argparse
 import contextlib
 import json
-import resource
 import statistics
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from processes import forget_peak, resident
 from torch import Tensor, nn
 
 from samekind.inference import all_trials, streamed_trials
@@ -107,7 +107,7 @@ def print_own_peak(arguments: argparse.Namespace) -> None:
             return measured_pairs(arguments.only, space, z, labels)
 
     with contextlib.suppress(OSError):
-        Path("/proc/self/clear_refs").write_text("5")  # Linux: forget the peak of the imports
+        forget_peak()
     before, began = resident("VmRSS"), time.perf_counter()
     figures = work()
     figures["seconds"] = time.perf_counter() - began
@@ -116,14 +116,6 @@ def print_own_peak(arguments: argparse.Namespace) -> None:
         figures["device MiB"] = torch.cuda.max_memory_allocated() / 2**20
         figures["device"] = torch.cuda.get_device_name()
     print(json.dumps(figures))
-
-
-def resident(field: str) -> int:
-    """KiB of memory this process holds (VmRSS) or held at its peak (VmHWM)."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1])
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def ratio(value: float, own: float) -> str:

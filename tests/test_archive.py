@@ -228,7 +228,7 @@ def test_a_folder_that_holds_something_else_is_not_replaced(tmp_path, name, besi
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     (folder / name).write_text("ten years of work")
     above = name.partition("/")[0]
-    says = "holds something else than a space; choose another folder"
+    says = "holds something other than a space; choose another folder"
     if beside:
         says = f"holds {above} beside the space, which saving would lose; move that away, or choose another"
     with pytest.raises(SpaceError, match=says):
@@ -278,7 +278,7 @@ def test_a_space_that_is_replaced_keeps_the_modes_of_its_folder_and_files(folder
 
 def test_a_file_is_not_replaced_by_a_folder(tmp_path):
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(SpaceError, match="holds something else"):
+    with pytest.raises(SpaceError, match="holds something other"):
         archive.write(tmp_path / "file", CONTENT, TENSORS)
     assert (tmp_path / "file").read_text() == "mine"
 

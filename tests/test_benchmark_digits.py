@@ -31,6 +31,19 @@ def test_the_tables_of_the_page_are_those_of_the_stored_runs(benchmark, stored):
     assert benchmark.differences(stored) in page
 
 
+def test_better_cosines_have_a_line_where_they_were_measured(benchmark, stored):
+    assert "centred cosine" not in benchmark.table(stored)
+    more = {("verification", kind, "unseen", "EER"): [0.1, 0.2, 0.3] for kind in benchmark.SCORES}
+    lines = benchmark.table(stored | more).splitlines()
+    assert [line.split(" | ")[1] for line in lines if "20.00 ± 24.84" in line] == [
+        "learned similarity",
+        "cosine",
+        "fused",
+        "centred cosine",
+        "AS-norm cosine",
+    ]
+
+
 def test_raw_pixels_by_a_loop(benchmark):
     """The nearest training item by the cosine, and the first neighbour, of every test item."""
     sets = benchmark.prepare(benchmark.digits(), unseen=benchmark.UNSEEN, seed=3)

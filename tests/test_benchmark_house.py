@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from samekind.data import clusters
+from samekind.data import SplitSettings, clusters, prepare
 from samekind.measures import student_interval
 
 ROOT = Path(__file__).parents[1]
@@ -135,3 +135,16 @@ def test_the_cut_of_clothes_is_of_the_same_classes_as_all_of_them(load, tmp_path
     assert len(cut.unseen.classes) == 2
     assert (len(whole.unseen), len(cut.unseen)) == (160, 60)
     assert (len(cut.train), len(cut.validation), len(cut.test)) == (192, 24, 24)
+
+
+def test_what_a_user_would_do_instead_on_raw_input(load):
+    instead, grid = load("instead"), load("grid")
+    items = clusters(classes=6, items=30, dimension=8, seed=0)
+    sets = prepare(items, SplitSettings(unseen=("4", "5"), seed=0))
+    start = instead.start_of(sets, seed=0)
+    assert [name for name, _ in start.named_parameters()] == []  # nothing is trained
+    rows = instead.classical(grid.Experiment("digits", "instead", 0), sets, device="cpu")
+    assert set(rows) == {
+        "logistic regression", "five nearest neighbours", "linear discriminants", "nearest mean"
+    }  # fmt: skip
+    assert all(row["accuracy"] > 0.8 for row in rows.values())

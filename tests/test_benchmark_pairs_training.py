@@ -14,6 +14,7 @@ PATH = Path(__file__).parents[1] / "benchmarks/pairs_training.py"
 @pytest.fixture
 def measured(monkeypatch, tmp_path):
     """Runs the benchmark with the precisions given, and figures that need no time: what was asked for."""
+    monkeypatch.syspath_prepend(str(PATH.parent))
     spec = importlib.util.spec_from_file_location("benchmark_pairs_training", PATH)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

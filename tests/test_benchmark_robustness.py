@@ -17,7 +17,9 @@ def test_a_small_run_is_trained_attacked_and_tabled(load, tmp_path, monkeypatch)
     for name, few in small.items():
         monkeypatch.setattr(carry_out, name, few)
     monkeypatch.setattr(carry_out, "digits", lambda: digits().take(torch.arange(300)))
-    few_steps = grid.DATA["digits"]._replace(published=(1, 2), defence_steps=1, sound=(2, 1, 2))
+    few_steps = grid.DATA["digits"]._replace(
+        published=(1, 2), defence_steps=1, sound=(2, 1, 2), brief=(2, 1, 2)
+    )
     monkeypatch.setitem(grid.DATA, "digits", few_steps)
     place = running.Place(tmp_path, tmp_path / "out", tmp_path / "work", "cpu", float("inf"), True)
     plain, defended, _, *others = grid.grid(quick=True)
@@ -55,11 +57,17 @@ def test_every_run_of_the_grid_is_one(load):
 
 
 def test_on_large_sets_the_published_attack_stands_beside_sound_ones(load):
-    names = [name for name, *_ in load("carry_out").settings_of("cifar10")]
+    grid, settings_of = load("grid"), load("carry_out").settings_of
+    names = [name for name, *_ in settings_of(grid.Experiment("cifar10", 0))]
     assert names == [
         "FGSM as published", "PGD-7 as published", "PGD-20 as published", "PGD-20, the same on logits",
         "FGSM", "PGD-7", "PGD-20", "sound",
     ]  # fmt: skip
+    defended = list(settings_of(grid.Experiment("cifar10", 0, "all")))
+    assert [name for name, *_ in defended] == [
+        "PGD-7 as published", "PGD-20 as published", "FGSM", "PGD-7", "PGD-20", "sound",
+    ]  # fmt: skip
+    assert [name for name, *_, checked in defended if checked] == ["sound"]
 
 
 def test_the_page_has_the_tables_of_what_was_run(load):

@@ -15,7 +15,8 @@ RATES = {"exact": (40.0, 2.0), "milvus": (20.0, 0.5)}
 
 
 @pytest.fixture
-def benchmark():
+def benchmark(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     spec = importlib.util.spec_from_file_location("benchmark_search", ROOT / "benchmarks/search.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

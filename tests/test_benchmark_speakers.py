@@ -11,7 +11,7 @@ import torch
 
 from samekind.acoustics import as_samples, lengths_of, padded
 from samekind.data import Items, SoundReader
-from samekind.encoders import CAMPlusPlus
+from samekind.encoders import ECAPA, CAMPlusPlus, SpeakerNetwork
 from samekind.inference import write_sounds
 from samekind.measures import student_interval
 
@@ -98,7 +98,7 @@ def test_rooms_are_apart(load, place):
 
 
 @pytest.mark.parametrize(
-    "system", ["small-speaker", "small-triplet", "small-random", "small-speaker-noisy", "rooms"]
+    "system", ["small-speaker", "small-triplet", "small-random", "small-speaker-noisy", "small-rooms"]
 )
 def test_a_small_run_is_trained_scored_and_tabled(load, place, system):
     experiment = load("grid").Experiment(system, 0, 0)
@@ -111,7 +111,11 @@ def test_a_small_run_is_trained_scored_and_tabled(load, place, system):
     if system != "small-random":
         assert content["run"]["space"]["encoder"]["encoder"]["width"] == 16
     written = load("tables").tables(load("grids.results").results_in(place.out))
-    assert "| cosine | 1 x 1 |" in written or "| speaker, trained | cosine |" in written
+    assert "| cosine | 1 x 1 |" in written or "| narrow network | cosine |" in written
+    if system == "small-rooms":
+        assert "| narrow network | cosine, trained on there |" in written
+        kinds = content["measures"]["1 digit, clean"]
+        assert kinds["gone on, cosine"] != kinds["cosine"] != kinds["new room alone, cosine"]
 
 
 def test_a_published_network_is_scored_in_every_way(load, place):
@@ -119,7 +123,7 @@ def test_a_published_network_is_scored_in_every_way(load, place):
     for system in ("cam++", "ladder-cam++"):
         carry_out.carry_out(grid.Experiment(system, 2, 0), place._replace(quick=False))
     carry_out.carry_out(grid.Experiment("rooms-cam++", 0, 0), place._replace(quick=False))
-    assert carry_out.carry_out(grid.Experiment("ecapa", 0, 0), place) == "has no embeddings"
+    assert carry_out.carry_out(grid.Experiment("ecapa", 0, 0), place) == "has no ecapa-1-clean.npz"
     written = load("tables").tables(load("grids.results").results_in(place.out))
     for score in ("cosine", "cosine, centred, AS-norm", "PLDA", "house: what the ladder kept"):
         assert f"| CAM++ | {score} | 1 x 1 |" in written
@@ -154,20 +158,26 @@ def test_the_last_layers_continue_the_first(load):
     assert not any(module.training for module in layers.modules() if "BatchNorm" in type(module).__name__)
 
 
-def test_the_last_layers_are_trained_and_scored_as_the_network_was(load, place, monkeypatch):
+@pytest.mark.parametrize(("system", "source"), [("further-cam++", "maps"), ("whole-ecapa", "features-ecapa")])
+def test_what_is_trained_further_is_scored_as_the_network_was(load, place, monkeypatch, system, source):
     further, generator = load("further"), torch.Generator().manual_seed(1)
-    experiment = load("grid").Experiment("further-cam++", 1, 0)
-    assert load("carry_out").carry_out(experiment, place) == "has no maps"
+    experiment = load("grid").Experiment(system, 1, 0)
+    assert load("carry_out").carry_out(experiment, place) == f"has no {source}-1-clean.npz"
+    channels, made = (
+        (512, SimpleNamespace(module=CAMPlusPlus())) if source == "maps" else (80, small_network())
+    )
     monkeypatch.setattr(further, "EPOCHS", 1)
-    monkeypatch.setattr(further, "SpeakerNetwork", lambda **_: SimpleNamespace(module=CAMPlusPlus()))
+    asked = []
+    monkeypatch.setattr(further, "SpeakerNetwork", lambda **given: asked.append(given) or made)
     labels = torch.arange(60).repeat_interleave(10)
-    names, voices = tuple(f"{place:02d}" for place in range(60)), torch.randn(60, 512, 1, generator=generator)
-    folder = place.work / "maps"
+    names = tuple(f"{place:02d}" for place in range(60))
+    voices = torch.randn(60, channels, 1, generator=generator)
+    folder = place.work / "inputs"
     folder.mkdir(parents=True)
     for condition in ("1-clean", "5-clean", "1-noise", "5-noise"):
-        sounds = [voices[label] + torch.randn(512, 4, generator=generator) for label in labels.tolist()]
+        sounds = [voices[label] + torch.randn(channels, 8, generator=generator) for label in labels.tolist()]
         items = Items(padded(sounds), labels, names, condition, reader=SoundReader())
-        write_sounds(folder / f"maps-{condition}.npz", items)
+        write_sounds(folder / f"{source}-{condition}.npz", items)
     load("carry_out").carry_out(experiment, place._replace(data=folder))
     content = json.loads(place.result_of(experiment).read_text(encoding="utf-8"))
     assert set(content["measures"]) == {
@@ -175,6 +185,16 @@ def test_the_last_layers_are_trained_and_scored_as_the_network_was(load, place, 
     }
     assert {"cosine", "PLDA", "house, fitted"} <= set(content["measures"]["5 digits, noise"])
     assert content["run"]["epochs"] == 1
+    assert asked[0]["network"] == system.partition("-")[2]
+    assert asked[0]["batch_norm"] == "frozen"
+
+
+def small_network():
+    """A network of the kind of "ecapa", with fresh weights and few of them."""
+    network = SpeakerNetwork(network="cam++", batch_norm="frozen")
+    network.module = ECAPA(width=16, last_width=24, dimension=12)
+    network.dimension = 12
+    return network
 
 
 def test_noise_is_that_among_all_whatever_is_asked_for(load, tmp_path):
@@ -214,7 +234,15 @@ def test_a_full_grid_has_every_fold_and_seed(load):
     names = [experiment.name for experiment in grid.grid()]
     assert len(names) == len(set(names))
     assert {f"{system}-{fold}-0" for system in grid.FROZEN for fold in range(6)} <= set(names)
-    for system in (*grid.LADDERS, *grid.UNTRAINED, *grid.TRAINED, *grid.TUNED, *grid.NARROW, grid.FURTHER):
+    for system in (
+        *grid.LADDERS,
+        *grid.UNTRAINED,
+        *grid.TRAINED,
+        *grid.TUNED,
+        *grid.NARROW,
+        grid.FURTHER,
+        *grid.WHOLE,
+    ):
         assert {f"{system}-{fold}-{seed}" for fold in range(6) for seed in range(3)} <= set(names)
 
 

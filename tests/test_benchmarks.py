@@ -138,7 +138,7 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
     sets = prepare(items, seed=0)
     run = verification(items.shape).override(["epochs=3", 'validate=["retrieval"]', "watch=recall@1"])
     space, best = selection.train_for_each(run, sets, folder=tmp_path / "run", device="cpu")
-    assert selection.told(best) == {
+    assert selection.epochs_as_json(best) == {
         "similarity": {"epoch": 1, "value": 0.9},
         "cosine": {"epoch": 3, "value": 0.7},  # the later of two that are as good
         "fused": {"epoch": 3, "value": 0.3},
@@ -266,6 +266,20 @@ def test_tables_go_between_their_own_marks_and_nowhere_else(load):
     assert " x " not in written
     with pytest.raises(SystemExit, match="no <!-- others: begin -->"):
         tables.page_with(page, "new", mark="others")
+
+
+def test_tables_of_older_runs_may_stand_on_a_page_beside(load, tmp_path):
+    tables = load("grids.tables")
+    page, older = tmp_path / "p.md", tmp_path / "p-older.md"
+    page.write_text("<!-- tables: begin -->x<!-- tables: end -->", encoding="utf-8")
+    with pytest.raises(SystemExit, match="no <!-- older tables: begin -->"):
+        tables.write_tables(page, "new", mark="older tables")
+    older.write_text("<!-- older tables: begin -->x<!-- older tables: end -->", encoding="utf-8")
+    tables.write_tables(page, "old ones", mark="older tables")
+    tables.write_tables(page, "new ones", mark="tables")
+    assert "new ones" in page.read_text(encoding="utf-8")
+    assert "old ones" in older.read_text(encoding="utf-8")
+    assert "old ones" not in page.read_text(encoding="utf-8")
 
 
 # --- the runs -------------------------------------------------------------------------------------
@@ -545,12 +559,14 @@ PAGES |= {"characters": ("similarity", "characters"), "unseen": ("unseen", "tabl
 def test_the_page_has_the_tables_of_what_was_run(load, folder):
     tables, results, on_page = load("tables", folder), load("grids.results"), load("grids.tables")
     name, mark = PAGES[folder]
-    page = (BENCHMARKS.parent / f"docs/results/{name}.md").read_text(encoding="utf-8")
+    path = BENCHMARKS.parent / f"docs/results/{name}.md"
     stored = BENCHMARKS.parent / "results" / folder
-    written = tables.tables(results.results_in(stored))
-    assert on_page.page_with(page, written, mark=mark) == page
-    older = tables.older_tables(results.results_in(stored / "older"))
-    assert on_page.page_with(page, older, mark=f"older {mark}") == page
+    for written, between in (
+        (tables.tables(results.results_in(stored)), mark),
+        (tables.older_tables(results.results_in(stored / "older")), f"older {mark}"),
+    ):
+        page = on_page.page_of(path, between).read_text(encoding="utf-8")
+        assert on_page.page_with(page, written, mark=between) == page
 
 
 # --- the pictures ---------------------------------------------------------------------------------
@@ -657,7 +673,8 @@ def test_what_the_page_says_of_the_pictures_is_what_was_measured(load):
     section = page.partition("## Two pictures\n")[2].partition("\n## ")[0]
     words, _, rest = section.partition("<!-- pictures: begin -->")
     table, _, after = rest.partition("<!-- pictures: end -->")
-    grid = page.partition("### Is it a metric?")[2].partition("###")[0]
+    beside = (BENCHMARKS.parent / "docs/results/similarity-older.md").read_text(encoding="utf-8")
+    grid = beside.partition("### Is it a metric?")[2].partition("###")[0]
     measured = {float(number.replace(",", "")) for number in NUMBER.findall(table + grid)}
     for number in NUMBER.findall(PICTURE.sub("", words + after)):
         digits_after = len(number.partition(".")[2])
@@ -738,7 +755,28 @@ def test_measures_of_runs_with_a_tree_are_correlated_by_their_ranks(load):
     assert cells["top-1"][:2] == ["", "**1.00** (0e+00)"]
     assert set(cells["HS@50"]) == {""}
     assert tables._together(results_of(contents[:4]), "plankton") == "Not run yet."
-    assert "| AHD@5 | -1.00 |  | -0.74 |" in tables._beside_the_paper(results_of(contents))[2]
+    of_proxies, of_first, of_five = tables._beside_the_paper(results_of(contents))[2:]
+    assert "| AHD@5 | -1.00 |  | -0.74 |" in of_proxies
+    assert "| AHD@1 | -1.00 |  |  | -0.83 | -0.93 |  | -0.95 |" in of_first  # two cells cannot be read
+    assert "| MC prototypes | 1.00 |  | -0.10 | -0.48 | -0.29 | -0.55 | -0.37 |" in of_five
+
+
+def test_mean_pictures_and_their_directions_stand_beside_the_paper(load):
+    """Its table 2 has the pixels twice: as they are, and brought to length 1."""
+    tables, results_of = load("tables", "trees"), load("grids.results").Results
+    measures = {"MC mean pictures": 0.4, "MC prototypes": 0.3}
+    contents = [{"variant": "birds-input", "seed": 0, "measures": measures}]
+    written = tables._beside_the_paper(results_of(contents))[1]
+    assert "| input, prototypes |  | 0.400 |  |  |  | 0.174 ± 0.006 | 0.341 ± 0.035 |" in written
+    assert "| input, normalised, prototypes |  | 0.300 |  |  |  | 0.237 ± 0.004 | 0.261 ± 0.042 |" in written
+
+
+def test_every_system_that_was_run_is_in_the_tables(load):
+    tables, grid = load("tables", "trees"), load("grid")
+    runs = [run for run in grid.grid() if run.data == "plankton"]
+    contents = [{"variant": run.variant, "seed": run.seed, "measures": {}} for run in runs]
+    shown = tables._systems(load("grids.results").Results(contents), "plankton")
+    assert sorted(shown) == sorted({run.system for run in runs})
 
 
 def test_a_difference_over_seeds_is_sure_where_its_interval_leaves_out_0(load):

@@ -376,7 +376,7 @@ def test_an_indented_block_is_read_without_its_indent():
     assert (block.language, block.text, block.line) == ("python", "if True:\n    x = 1\n", 4)
 
 
-def test_a_block_that_cannot_be_told_is_refused(tmp_path):
+def test_a_block_of_unknown_form_is_refused(tmp_path):
     with pytest.raises(PageError, match="never closed"):
         run_page("```python\nx = 1\n", tmp_path)
     with pytest.raises(PageError, match="expected one of"):

@@ -27,7 +27,7 @@ def test_the_tree_is_the_one_on_the_page():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_whoever_catches_the_common_one_catches_all(kind):
+def test_catching_the_common_error_catches_all(kind):
     with pytest.raises(SamekindError, match=r"^what happened$"):
         raise kind("what happened")
     assert not issubclass(kind, ValueError | KeyError | OSError)

@@ -332,7 +332,7 @@ def test_missing_arguments_are_named_all_at_once():
         make("data", "ImageReader", {})
 
 
-def test_a_value_the_part_refuses_is_said_with_what_was_given():
+def test_a_value_that_the_part_refuses_is_reported_with_the_given_one():
     with pytest.raises(SettingError, match="a scale must be a positive number, got -1"):
         make("similarities", "FixedScale", {"value": -1})
     with pytest.raises(SettingError, match=r"PairsNetwork cannot be built from \{'dimension': -3\}: "):
@@ -496,7 +496,7 @@ def test_a_fingerprint_is_compared_across_years_so_it_is_spelt_out_here():
 
 
 @every_member
-def test_an_argument_that_came_later_is_as_usual_if_it_is_not_said(room, name):
+def test_an_argument_that_came_later_has_its_default_if_it_is_missing(room, name):
     later = getattr(members(room)[name], "came_later", ())
     parameters = inspect.signature(members(room)[name]).parameters
     assert all(parameters[argument].default is not inspect.Parameter.empty for argument in later)

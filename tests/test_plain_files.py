@@ -110,7 +110,7 @@ def test_any_bytes_give_an_array_or_a_sentence(place, patch, length):
 def test_texts_of_impossible_letters_are_refused():
     content = bytearray(saved(np.array(["ab", "c"])))
     content[-1] = 0x7F
-    with pytest.raises(ValueError, match="something else than letters"):
+    with pytest.raises(ValueError, match="something other than letters"):
         read(bytes(content))
 
 

@@ -299,7 +299,7 @@ def test_a_foreign_encoder_that_is_standardised_is_passed_in_with_that_or_withou
     assert "the encoder given (Theirs) is not the one" in refused(tmp_path, encoder=Theirs(width=5))
 
 
-def test_a_foreign_encoder_that_is_told_the_size_is_passed_in_with_that_or_without(tmp_path):
+def test_a_foreign_encoder_that_gets_the_size_is_passed_in_with_or_without_it(tmp_path):
     class Colours(Conv4):
         """Not ours."""
 
@@ -647,7 +647,7 @@ def test_a_failed_save_leaves_the_space_that_was_there(tmp_path, monkeypatch):
 
 def test_a_folder_of_something_else_is_not_saved_into(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(SpaceError, match="holds something else than a space"):
+    with pytest.raises(SpaceError, match="holds something other than a space"):
         a_space().save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 

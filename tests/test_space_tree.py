@@ -60,7 +60,7 @@ def test_a_new_class_stands_beside_those_most_like_it(space):
     assert space.tree.parent("tile") in ("animals", "fish")
 
 
-def test_a_new_class_stands_where_it_is_told_to_or_where_the_tree_has_it(space):
+def test_a_new_class_goes_to_the_named_node_or_to_its_place_in_the_tree(space):
     space.enroll("whale", CORNERS[2:3], under="mammals")
     assert space.tree.parent("whale") == "mammals"
     space.enroll("fox", CORNERS[2:3])

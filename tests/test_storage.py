@@ -765,7 +765,7 @@ def test_a_replaced_folder_keeps_its_mode_and_not_those_of_its_files(tmp_path):
     def fill(draft):
         seen.append(draft.stat().st_mode & 0o777)
         (draft / "a").write_bytes(NEW)
-        (draft / "a").chmod(0o600)  # of something else than what had the name before
+        (draft / "a").chmod(0o600)  # of something other than what had the name before
 
     folder = tmp_path / "folder"
     storage.write_folder(folder, fill)

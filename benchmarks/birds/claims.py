@@ -17,6 +17,23 @@ def _better(
 
 VERIFICATION, PROTOTYPICAL = "verification", "prototypical"
 
+
+def _of_both(
+    sentence: str, kinds: tuple[str, str], *, other: str = "", measure: str = RECALL, words: str
+) -> list[Claim]:
+    """A claim of each system: one kind of score is better than another, or than that of the ``other`` run."""
+    return [
+        _better(
+            f"{sentence} ({system}).",
+            (system, kinds[0]),
+            (f"{system}{other}", kinds[1]),
+            measure=measure,
+            words=words,
+        )
+        for system in (PROTOTYPICAL, VERIFICATION)
+    ]
+
+
 CLAIMS = (
     *(
         _better(
@@ -30,34 +47,18 @@ CLAIMS = (
         for measure, references in ((EER, ("cosine", CENTRED, NORMALISED)), (STRICT, ("cosine",)))
         for reference in references
     ),
-    *(
-        _better(
-            f"The learned score ranks better than the cosine beside it ({system}).",
-            (system, "similarity"),
-            (system, "cosine"),
-            measure=PRECISION,
-            words="learned - cosine",
-        )
-        for system in (PROTOTYPICAL, VERIFICATION)
+    *_of_both(
+        "The learned score ranks better than the cosine beside it",
+        ("similarity", "cosine"),
+        measure=PRECISION,
+        words="learned - cosine",
     ),
-    *(
-        _better(
-            f"The learned score finds more than the cosine beside it ({system}).",
-            (system, "similarity"),
-            (system, "cosine"),
-            words="learned - cosine",
-        )
-        for system in (PROTOTYPICAL, VERIFICATION)
+    *_of_both(
+        "The learned score finds more than the cosine beside it",
+        ("similarity", "cosine"),
+        words="learned - cosine",
     ),
-    *(
-        _better(
-            f"The two fused find more than the cosine ({system}).",
-            (system, "fused"),
-            (system, "cosine"),
-            words="fused - cosine",
-        )
-        for system in (PROTOTYPICAL, VERIFICATION)
-    ),
+    *_of_both("The two fused find more than the cosine", ("fused", "cosine"), words="fused - cosine"),
     _better(
         "Training brings the learned score above the untrained network's cosine (prototypical).",
         (PROTOTYPICAL, "similarity"),
@@ -88,23 +89,17 @@ CLAIMS = (
         ("prototypical-learned-prototypes", "similarity"),
         words="averages - trained",
     ),
-    *(
-        _better(
-            f"The auxiliary term helps the learned score ({system}).",
-            (system, "similarity"),
-            (f"{system}-alone", "similarity"),
-            words="with - without",
-        )
-        for system in (PROTOTYPICAL, VERIFICATION)
+    *_of_both(
+        "The auxiliary term helps the learned score",
+        ("similarity", "similarity"),
+        other="-alone",
+        words="with - without",
     ),
-    *(
-        _better(
-            f"The auxiliary term helps the cosine of the embeddings ({system}).",
-            (system, "cosine"),
-            (f"{system}-alone", "cosine"),
-            words="cosine, with - without",
-        )
-        for system in (PROTOTYPICAL, VERIFICATION)
+    *_of_both(
+        "The auxiliary term helps the cosine of the embeddings",
+        ("cosine", "cosine"),
+        other="-alone",
+        words="cosine, with - without",
     ),
     _better(
         "Groups given by the learned score agree more with the classes than those of k-means.",

@@ -4,13 +4,14 @@ The systems are the recipes for retrieval, which have the papers' settings; a va
 says. The learned score of the 2020 paper begins with new weights, because its authors published none.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 from grids.ablations import by_cosine, corrected, from_first, learned_prototypes, summed, without_auxiliary
 from grids.commands import command
+from grids.experiment import seed_by_seed
 
 from samekind.recipes import retrieval
 from samekind.training import Batches, Run
@@ -39,7 +40,7 @@ def grid(epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
     """
     seeds = (0,) if quick else (0, 1, 2)
     studies = [name for name in VARIANTS if name not in SYSTEMS]
-    order = [("untrained", 0), *_of(SYSTEMS, seeds), *_of(studies, seeds)]
+    order = [("untrained", 0), *seed_by_seed(SYSTEMS, seeds), *seed_by_seed(studies, seeds)]
     return [experiment(name, seed, epochs=epochs, quick=quick) for name, seed in order]
 
 
@@ -68,11 +69,6 @@ def command_of(variant: str) -> str:
     assert base is not None
     assert run is not None
     return command(Path("benchmarks/birds/runs", f"{system}.toml"), base, run)
-
-
-def _of(variants: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
-    variants = list(variants)
-    return [(variant, seed) for seed in seeds for variant in variants]
 
 
 Shape = tuple[int, int, int]

@@ -4,7 +4,7 @@ from claims import CENTRED, CLAIMS, EER, NMI, NORMALISED, ORACLE, PRECISION, STR
 from grid import VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, one_length
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done
 
 RECALLS = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "Recall@16")
 KINDS = ("similarity", "cosine", CENTRED, NORMALISED, "fused")
@@ -55,9 +55,8 @@ def older_tables(results: Results) -> str:
     """The same without commands: those of runs with older settings are in the project's history."""
     if not results.contents:
         return "No run is done yet."
-    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
-        f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}.",
+        runs_done(results),
         "### What is most like this?\n\n" + retrieval_table(results),
         "### What groups are here?\n\n" + groups_table(results),
         "### The claims\n\n" + claims_table(results, CLAIMS),

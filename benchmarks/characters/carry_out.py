@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from grid import SIZE, Experiment
 from grids.running import Place, not_now
-from grids.selection import rows_of_each, told, train_for_each
+from grids.selection import epochs_as_json, rows_of_each, train_for_each
 
 from samekind.data import Items, Sets, SplitSettings, prepare
 from samekind.evaluation import Row, cosine_references, retrieval, verification
@@ -40,7 +40,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
         "run": run.to_dict(),
         "items": {"train": len(sets.train), "validation": len(sets.validation), "test": len(_test(sets))},
         "rows": [row._asdict() for row in rows],
-        "chosen": told(best),
+        "chosen": epochs_as_json(best),
         "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
         "torch": torch.__version__,
     }

@@ -168,7 +168,7 @@ def use_tree(folder: Path) -> None:
         with contextlib.suppress(SamekindError):  # a tree that the format cannot hold
             write_tree(tree, path)
         if path.exists():
-            assert parents_in(path) == known, f"{path.name} says something else than what was written"
+            assert parents_in(path) == known, f"{path.name} says something other than what was written"
     if len(tree.names) < 100:
         for shape in get_args(Shape):
             tree_picture(tree, shape=shape).savefig(folder / "tree.svg")

@@ -8,8 +8,6 @@ from samekind.training import Part, Run, Term
 
 #: A scale that is trained with the rest: the temperature is its inverse.
 LEARNED_SCALE = {"name": "LearnedScale", "initial": 10.0}
-#: So many past embeddings are kept for more pairs.
-MEMORY = 2048
 
 
 def without_auxiliary(run: Run) -> Run:
@@ -72,12 +70,6 @@ def by_triplets(run: Run) -> Run:
     pair = run.terms["pair"]
     pair = replace(pair, arguments={**pair.arguments, "weighting": "triplets"})
     return replace(run, terms={**run.terms, "pair": pair})
-
-
-def with_memory(run: Run) -> Run:
-    """The run with pairs with the embeddings of the last steps as well: more negatives."""
-    pair = replace(run.terms["pair"], against="memory")
-    return replace(run, terms={**run.terms, "pair": pair}, memory=MEMORY)
 
 
 def _with_similarity(run: Run, **more: object) -> Run:

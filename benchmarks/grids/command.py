@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 from grids.results import Results, results_in
 from grids.running import Place, run_grid
-from grids.tables import page_with
-from samekind.storage import write_text
+from grids.tables import write_tables
 
 
 class Grid(NamedTuple):
@@ -20,7 +19,8 @@ class Grid(NamedTuple):
     trial. ``mark`` is what the tables stand between on their page, ``cache`` where decoded pictures are kept;
     `ready` is called with the runs that are wanted before the first of them begins. ``summary`` is printed
     when all are done. ``older`` are the tables of runs with older settings, whose JSONs are in the folder
-    "older"; they stand between marks of their own, the same with "older " before it.
+    "older"; they stand between marks of their own, with "older " before the same word, on the page or on one
+    beside it, such as similarity-older.md.
     """
 
     name: str
@@ -70,11 +70,10 @@ def command(grid: Grid, description: str) -> None:
         if arguments.page is None:
             print(written)
         else:
-            page = page_with(arguments.page.read_text(encoding="utf-8"), written, mark=grid.mark)
+            write_tables(arguments.page, written, mark=grid.mark)
             if grid.older is not None:
                 before = grid.older(results_in(arguments.out / "older"))
-                page = page_with(page, before, mark=f"older {grid.mark}")
-            write_text(arguments.page, page)
+                write_tables(arguments.page, before, mark=f"older {grid.mark}")
     sys.exit(0 if done else 1)
 
 

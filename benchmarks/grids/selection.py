@@ -73,8 +73,8 @@ def epochs_for_each(
         chosen: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
         return chosen
     _, best = train_for_each(run, sets, folder=folder, device=device, measure=measure, start=start)
-    write_text(path, json.dumps(told(best)) + "\n")
-    return told(best)
+    write_text(path, json.dumps(epochs_as_json(best)) + "\n")
+    return epochs_as_json(best)
 
 
 def refitted(
@@ -121,8 +121,8 @@ def rows_of_each(
     return rows
 
 
-def told(best: dict[str, BestEpoch]) -> dict[str, dict[str, Any]]:
-    """What a JSON says of the epochs, by kind of score."""
+def epochs_as_json(best: dict[str, BestEpoch]) -> dict[str, dict[str, Any]]:
+    """The best epochs for a JSON file, by kind of score."""
     return {kind: {"epoch": choice.epoch, "value": choice.value} for kind, choice in best.items()}
 
 

@@ -5,11 +5,13 @@ same split. What was run once has no interval.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 
 from grids.claims import Claim, compared, in_words, p_value
 from grids.results import Results
 from samekind.measures import holm, student_interval
+from samekind.storage import write_text
 
 #: What is called sure: wrong in at most so many of all cases.
 LEVEL = 0.05
@@ -25,12 +27,31 @@ def page_with(page: str, written: str, *, mark: str = "tables") -> str:
     return f"{before}{begins}\n\n{written}\n\n{ends}{after}"
 
 
+def page_of(page: Path, mark: str) -> Path:
+    """Where tables stand: on the page, or on the one beside it for older runs, which is "-older" in name."""
+    beside = page.with_name(f"{page.stem}-older{page.suffix}")
+    has_mark = f"<!-- {mark}: begin -->" in page.read_text(encoding="utf-8")
+    return beside if not has_mark and beside.exists() else page
+
+
+def write_tables(page: Path, written: str, *, mark: str) -> None:
+    """Write tables between their marks."""
+    path = page_of(page, mark)
+    write_text(path, page_with(path.read_text(encoding="utf-8"), written, mark=mark))
+
+
 def one_length(results: Results) -> int:
     """The number of epochs of all runs; a mixture of several is refused."""
     epochs = {content["run"]["epochs"] for content in results.contents.values() if content["run"] is not None}
     if len(epochs) > 1:
         raise SystemExit(f"expected runs of equally many epochs, got {sorted(epochs)}: keep one kind of them")
     return int(epochs.pop()) if epochs else 0
+
+
+def runs_done(results: Results) -> str:
+    """The length of all runs and the number of seeds of each, in a sentence."""
+    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
+    return f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}."
 
 
 def mean_of(results: Results, variant: str, measure: str, kind: str, *, epoch: str = "rows") -> str:
@@ -58,21 +79,23 @@ def claims_table(results: Results, claims: Sequence[Claim]) -> str:
     when all claims of the table but the primary one are corrected for their number.
     """
     heading = ["claim", "measured", "difference, points", "seeds", "verdict", "p", "p by Holm", "after Holm"]
-    told = [(claim, *compared(results, claim)) for claim in claims]
-    told = [(claim, first, second) for claim, first, second in told if first]
-    p_values = [p_value(*entry) for entry in told]
-    many = [place for place, value in enumerate(p_values) if value is not None and not told[place][0].primary]
+    measured = [(claim, *compared(results, claim)) for claim in claims]
+    measured = [(claim, first, second) for claim, first, second in measured if first]
+    p_values = [p_value(*entry) for entry in measured]
+    many = [
+        place for place, value in enumerate(p_values) if value is not None and not measured[place][0].primary
+    ]
     corrected = dict(zip(many, holm([p_values[place] or 0.0 for place in many]), strict=True))
     rows = []
-    for place, (claim, first, second) in enumerate(told):
-        said, p = in_words(claim, first, second), p_values[place]
+    for place, (claim, first, second) in enumerate(measured):
+        outcome, p = in_words(claim, first, second), p_values[place]
         sentence = f"**Primary.** {claim.sentence}" if claim.primary else claim.sentence
-        row = [sentence, claim.measured, said.difference, str(len(first)), said.verdict, _chance(p)]
+        row = [sentence, claim.measured, outcome.difference, str(len(first)), outcome.verdict, _chance(p)]
         if place in corrected:
-            left = said.verdict if corrected[place] < LEVEL else "cannot be told"
+            left = outcome.verdict if corrected[place] < LEVEL else "cannot be told"
             rows.append([*row, _chance(corrected[place]), left])
         else:
-            rows.append([*row, "", said.verdict if claim.primary else ""])
+            rows.append([*row, "", outcome.verdict if claim.primary else ""])
     return markdown(heading, rows)
 
 

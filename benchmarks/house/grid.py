@@ -1,6 +1,8 @@
 """The runs of the study: each set of data, by the house recipe and by what a user would do instead."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
+
+from grids.experiment import SystemOnData
 
 Data = Literal["birds", "plankton", "characters", "fashion", "fashion-cut", "digits", "wine", "cancer"]
 DATA: tuple[Data, ...] = get_args(Data)
@@ -15,21 +17,7 @@ LARGE_PICTURES = ("birds", "plankton")
 #: The systems that need it.
 OF_LARGE_PICTURES = ("side", "paper")
 
-
-class Experiment(NamedTuple):
-    """One run; its JSON has its name."""
-
-    data: Data
-    system: System
-    seed: int
-
-    @property
-    def variant(self) -> str:
-        return f"{self.data}-{self.system}"
-
-    @property
-    def name(self) -> str:
-        return f"{self.variant}-{self.seed}"
+Experiment = SystemOnData[Data, System]
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:

@@ -150,7 +150,7 @@ def beside_known(
 def start_of(sets: Sets, *, seed: int) -> MetricSpace:
     """The first rung: the untrained features, or the raw input."""
     torch.manual_seed(seed)
-    return build_space(untrained(house(sets.train)), sets.train).eval()
+    return build_space(untrained(house(sets.train), sets.train), sets.train).eval()
 
 
 def proxy_anchor(

@@ -64,6 +64,6 @@ def kept_table(runs: dict[str, Sequence[Content]], called: Callable[[str], str])
     losses = [
         f"{called(data)} ({', '.join(worse(contents))})" for data, contents in runs.items() if worse(contents)
     ]
-    said = f"The kept rung is worse than the first by more than its interval: {'; '.join(losses)}."
+    sentence = f"The kept rung is worse than the first by more than its interval: {'; '.join(losses)}."
     heading = "### The kept rung against the first: points more (of the EER, fewer is better)"
-    return f"{heading}\n\n{said if losses else NONE_WORSE}\n\n{markdown(HEADING, rows)}"
+    return f"{heading}\n\n{sentence if losses else NONE_WORSE}\n\n{markdown(HEADING, rows)}"

@@ -47,12 +47,12 @@ def _table(results: Results, data: str) -> str:
     rows = [_row(name, house, marked=True) for name in _systems(house)]
     rows += [_row(name, others) for name in _systems(others)]
     items = house[0]["items"]
-    said = (
+    counts = (
         f"{items['train']:,} training items of {items['classes']} classes; "
         f"{items['unseen']:,} items of {items['unseen classes']} unseen classes. "
         f"Validation: {house[0]['measured on']}."
     )
-    return f"### {NAMES[data]}\n\n{said}\n\n{markdown(HEADING, rows)}"
+    return f"### {NAMES[data]}\n\n{counts}\n\n{markdown(HEADING, rows)}"
 
 
 def _contents(results: Results, variant: str) -> list[dict[str, Any]]:

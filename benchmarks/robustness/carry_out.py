@@ -62,21 +62,24 @@ def sound(queries: int) -> Maker:
     return several
 
 
-def settings_of(data: str) -> Iterator[tuple[str, Maker, int, int, Objective, bool]]:
-    """Each attack: its name, the attack, steps, restarts, what it raises, and whether it is checked."""
-    pictures = DATA[data]
-    if not pictures.brief:
+def settings_of(experiment: Experiment) -> Iterator[tuple[str, Maker, int, int, Objective, bool]]:
+    """Each attack: its name, the attack, steps, restarts, what it raises, and whether it is checked. A set
+    with a brief attack has all of them on undefended spaces alone, or on none if a CPU carries them out.
+    """
+    pictures = DATA[experiment.data]
+    whole = pictures.brief is None or (experiment.defence == "none" and not pictures.on_cpu)
+    if whole:
         yield "FGSM as published", lambda region, _, __: FGSM(region), 1, 1, of_probabilities, True
-    published = pictures.published[:1] if pictures.brief else pictures.published
+    published = pictures.published[:1] if pictures.on_cpu and not whole else pictures.published
     for steps in published:
-        yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities, not pictures.brief
+        yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities, whole
     last = pictures.published[-1]
-    if not pictures.brief:
+    if whole:
         yield f"PGD-{last}, the same on logits", slow_pgd, last, 1, cross_entropy, True
     yield "FGSM", lambda region, _, __: FGSM(region), 1, 1, cross_entropy, False
     for steps in published:
         yield f"PGD-{steps}", usual_pgd(pictures.step), steps, 1, cross_entropy, False
-    steps, restarts, queries = pictures.sound
+    steps, restarts, queries = pictures.sound if whole else (pictures.brief or pictures.sound)
     yield "sound", sound(queries), steps, restarts, cross_entropy, True
 
 
@@ -130,7 +133,7 @@ def sets_of(experiment: Experiment, place: Place) -> Sets:
 def attacked(space: Any, items: Items, experiment: Experiment, head: Any, place: Place) -> dict[str, Any]:
     """What a head keeps against each attack, and the checks of it."""
     result: dict[str, Any] = {}
-    for name, make, steps, restarts, objective, checked in settings_of(experiment.data):
+    for name, make, steps, restarts, objective, checked in settings_of(experiment):
         strength = Strength((DATA[experiment.data].epsilon,), steps, restarts, experiment.seed, make)
         subject, _, _ = subject_of(space, items, strength, name="test", most=_most(experiment, place))
         result[name] = _one(subject, head, objective, checked=checked)
@@ -140,7 +143,7 @@ def attacked(space: Any, items: Items, experiment: Experiment, head: Any, place:
 def asked(space: Any, items: Items, experiment: Experiment, place: Place) -> dict[str, Any]:
     """The EER of a verifier and Recall@1, before and after an attack."""
     pictures = DATA[experiment.data]
-    steps = pictures.sound[0] // 2 if pictures.on_cpu else pictures.sound[0]
+    steps = (pictures.brief or pictures.sound)[0] // 2 if pictures.on_cpu else pictures.sound[0]
     strength = Strength((pictures.epsilon,), steps, 1, experiment.seed)
     subject, _, _ = subject_of(space, items, strength, name="test", most=_most(experiment, place))
     pairs = pair_curve(subject, space.kind_for("pairs"))
@@ -169,7 +172,7 @@ def certified(space: Any, items: Items, experiment: Experiment, place: Place) ->
     pictures = DATA[experiment.data]
     small = place.quick or pictures.on_cpu
     smoothing = Smoothing(pictures.sigma, DRAWS // 5 if small else DRAWS, seed=experiment.seed)
-    most = min(_most(experiment, place), 60 if small else 500)
+    most = min(_most(experiment, place), 60 if small else 200)
     return certify(space, items, smoothing, head="auxiliary", most=most).to_json()
 
 

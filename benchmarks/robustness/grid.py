@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import torch
+from grids.networks import as_for_pictures
 
 from samekind.data import Items
 from samekind.recipes import prototypical
@@ -17,10 +18,12 @@ BRIEF = (40, 1, 100)
 class Pictures(NamedTuple):
     """A set of pictures: where it is, how far its items may be moved, and how long is trained.
 
-    ``published`` are the steps of the published PGD, ``step`` the size of a sound one. Of the pictures every
+    ``published`` are the steps of the published PGD, ``step`` the size of a sound one. A training has
+    ``epochs``, with a defence ``defended_epochs`` where that is another number. Of the pictures every
     ``every``-th is taken, ``most`` test pictures are attacked, ``sigma`` is the noise of a smoothed space.
-    ``sound`` are the steps, restarts and queries of the sound attack. ``brief`` leaves out attacks that only
-    the table of the undefended models has.
+    ``sound`` are the steps, restarts and queries of the sound attack, ``brief`` those of a defended space if
+    they are others; such a space is not attacked in all the ways of the table of the undefended ones.
+    ``on_cpu``: it is cut down to what a CPU can do.
     """
 
     folder: str
@@ -33,24 +36,28 @@ class Pictures(NamedTuple):
     every: int = 1
     most: int = 1000
     sound: tuple[int, int, int] = (50, 5, 500)
-    brief: bool = False
-
-    @property
-    def on_cpu(self) -> bool:
-        """Whether it is cut down to what a CPU can do."""
-        return self.most < 1000
+    brief: tuple[int, int, int] | None = None
+    defended_epochs: int | None = None
+    on_cpu: bool = False
 
 
 DATA = {
-    "cifar10": Pictures("cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25),
+    "cifar10": Pictures(
+        "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=500, sound=(50, 2, 500), brief=(40, 1, 300),
+        defended_epochs=8,
+    ),
     "mnist": Pictures("mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25),
     "cifar10-narrow": Pictures(
-        "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=400, sound=(50, 2, 200)
+        "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=400, sound=(50, 2, 200), on_cpu=True
     ),
-    "mnist-whole": Pictures("mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25, most=200, sound=BRIEF, brief=True),
-    "mnist-cut": Pictures("mnist", 0.1, 0.01, (40, 100), 8, 5, 0.25, 30, 100, BRIEF, brief=True),
-    "digits": Pictures("", 0.2, 0.02, (40, 100), 8, 5, 0.25, 1, 100, BRIEF, brief=True),
-}
+    "mnist-whole": Pictures(
+        "mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25, most=200, sound=BRIEF, brief=BRIEF, on_cpu=True
+    ),
+    "mnist-cut": Pictures(
+        "mnist", 0.1, 0.01, (40, 100), 8, 5, 0.25, 30, 100, BRIEF, brief=BRIEF, on_cpu=True
+    ),
+    "digits": Pictures("", 0.2, 0.02, (40, 100), 8, 5, 0.25, 1, 100, BRIEF, brief=BRIEF, on_cpu=True),
+}  # fmt: skip
 
 AT = Defence("all")
 #: Each defence; its epsilon and steps are those of the pictures, unless it has its own norm.
@@ -115,12 +122,13 @@ def chosen(experiment: Experiment, items: Items) -> Items:
 def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     """The recipe with a dense output layer beside the similarity, and the defence."""
     pictures = DATA[experiment.data]
-    run = replace(
-        prototypical(items), epochs=pictures.epochs, seed=experiment.seed, schedule=Schedule("cosine")
-    )
+    defended = DEFENCES[experiment.defence] is not None
+    epochs = (pictures.defended_epochs if defended else None) or pictures.epochs
+    run = replace(prototypical(items), epochs=epochs, seed=experiment.seed, schedule=Schedule("cosine"))
     if pictures.folder == "cifar10":
         network = Part("WideResNet", {"depth": 16, "width": 1}) if pictures.on_cpu else Part("PreActResNet18")
-        run = _on_cifar(run, Part("Conv4", {"dimension": 64}) if quick else network)
+        encoder = Part("Conv4", {"dimension": 64}) if quick else network
+        run = as_for_pictures(run, encoder, size=256, rate=0.1)
     elif experiment.data in ("mnist-cut", "digits"):  # few items: few steps
         run = replace(run, optimiser=Optimiser("Adam", rate=2e-3), batches=Batches("Shuffled", {"size": 32}))
     if experiment.defence == "noise":
@@ -130,15 +138,3 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
         epsilon = pictures.epsilon if defence.norm == "linf" else defence.epsilon
         run = replace(run, defence=replace(defence, epsilon=epsilon, steps=pictures.defence_steps))
     return replace(run, epochs=1) if quick else run
-
-
-def _on_cifar(run: Run, network: Part) -> Run:
-    return replace(
-        run,
-        space=replace(run.space, encoder=network, standardise="channels"),
-        batches=Batches("Shuffled", {"size": 256}),
-        augment=(Part("Flip"), Part("PadAndCrop", {"padding": 4})),
-        optimiser=Optimiser("SGD", rate=0.1, momentum=0.9, nesterov=True, weight_decay=5e-4),
-        schedule=Schedule("cosine", warmup_epochs=1),
-        channels_last=True,
-    )

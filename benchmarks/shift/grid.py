@@ -1,7 +1,9 @@
 """The runs of the study: sets of items in several domains, two classifiers, two samplers, seeds."""
 
 from dataclasses import replace
-from typing import NamedTuple
+
+from grids.experiment import SystemOnData
+from grids.networks import as_for_pictures
 
 from samekind.data import Items
 from samekind.recipes import prototypical
@@ -39,21 +41,7 @@ SMALL = 24
 #: With domains also a batch of the prototypical classifier without regard to them.
 SHUFFLED = "prototypical-shuffled"
 
-
-class Experiment(NamedTuple):
-    """One run, or one for every domain; its JSON has its name."""
-
-    data: str
-    system: str
-    seed: int
-
-    @property
-    def variant(self) -> str:
-        return f"{self.data}-{self.system}"
-
-    @property
-    def name(self) -> str:
-        return f"{self.variant}-{self.seed}"
+Experiment = SystemOnData[str, str]
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
@@ -70,7 +58,9 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     run = replace(prototypical(items), epochs=EPOCHS[experiment.data], seed=experiment.seed)
     run = replace(run, schedule=Schedule("cosine"), optimiser=Optimiser("Adam", rate=2e-3))
     if experiment.data in ("cifar10", "plankton", "pacs"):
-        run = _larger(run, experiment.data)
+        small = experiment.data == "cifar10"
+        encoder = Part("PreActResNet18") if small else Part("ResNet18", {"dimension": 128})
+        run = as_for_pictures(run, encoder, size=128, rate=0.05)
     else:
         run = _smaller(run, experiment.data)
     if experiment.system == "dense":
@@ -93,17 +83,3 @@ def _smaller(run: Run, data: str) -> Run:
         encoder = Part("Conv4", {"dimension": 64})
         run = replace(run, space=replace(averages, encoder=encoder), augment=(Part("Flip"),))
     return run
-
-
-def _larger(run: Run, data: str) -> Run:
-    """A residual network, for a GPU."""
-    encoder = Part("PreActResNet18") if data == "cifar10" else Part("ResNet18", {"dimension": 128})
-    return replace(
-        run,
-        space=replace(run.space, encoder=encoder, standardise="channels"),
-        batches=Batches("Shuffled", {"size": 128}),
-        augment=(Part("Flip"), Part("PadAndCrop", {"padding": 4})),
-        optimiser=Optimiser("SGD", rate=0.05, momentum=0.9, nesterov=True, weight_decay=5e-4),
-        schedule=Schedule("cosine", warmup_epochs=1),
-        channels_last=True,
-    )

@@ -5,7 +5,7 @@ optimiser, rate, schedule and augmentation. What differs is the length: 120 epoc
 steps, where the papers have 600 and 500 epochs of 50,000.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from grids.ablations import (
     without_auxiliary,
 )
 from grids.commands import command
+from grids.experiment import seed_by_seed
 
 from samekind.recipes import prototypical, triplet, verification
 from samekind.training import Optimiser, Part, Run, Schedule
@@ -57,7 +58,7 @@ def grid(*, epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
     """
     seeds = (0,) if quick else (0, 1, 2)
     studies = [name for name in VARIANTS if name not in (*SYSTEMS, *ONCE)]
-    order = [*_of(SYSTEMS, seeds), *_of(studies, seeds), *_of(ONCE, (0,))]
+    order = [*seed_by_seed(SYSTEMS, seeds), *seed_by_seed(studies, seeds), *seed_by_seed(ONCE, (0,))]
     return [Experiment(name, experiment(name, seed, epochs=epochs, quick=quick)) for name, seed in order]
 
 
@@ -99,11 +100,6 @@ def command_of(variant: str) -> str:
     system = variant.partition("-")[0]
     file = Path("benchmarks/similarity/runs", f"{system}.toml")
     return command(file, experiment(system, 0), experiment(variant, 0))
-
-
-def _of(variants: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
-    variants = list(variants)
-    return [(variant, seed) for seed in seeds for variant in variants]
 
 
 def _verification(depth: int = 3) -> Run:

@@ -4,7 +4,7 @@ from claims import CLAIMS
 from grid import SYSTEMS, VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, one_length
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done
 
 from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 
@@ -40,7 +40,7 @@ def tables(results: Results) -> str:
     commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
         return f"No run is done yet.\n\n{commands}"
-    parts = [_runs(results), *_measured(results), commands]
+    parts = [runs_done(results), *_measured(results), commands]
     return "\n\n".join(parts)
 
 
@@ -56,12 +56,7 @@ def older_tables(results: Results) -> str:
         "### What does a longer training give?\n\n" + long_table(long),
         "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
     ]
-    return "\n\n".join([_runs(results), *_measured(results), *studies])
-
-
-def _runs(results: Results) -> str:
-    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
-    return f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}."
+    return "\n\n".join([runs_done(results), *_measured(results), *studies])
 
 
 def _measured(results: Results) -> list[str]:

@@ -2,13 +2,14 @@
 
 import json
 import time
+from dataclasses import replace
 from typing import Any
 
 import torch
 from about import chosen_plda, of_trials, scores_by
 from frozen import frozen_measures, ladder_measures, room_measures
-from further import further_measures
-from grid import FROZEN, FROZEN_ROOMS, FURTHER, LADDERS, UNTRAINED, Experiment
+from further import further_measures, source_of
+from grid import FROZEN, FROZEN_ROOMS, FURTHER, LADDERS, UNTRAINED, WHOLE, Experiment
 from grids.running import Place, not_now
 from sets import CHOOSING, FEW_CHOOSING, JOINED, Parts, joined, parts_of
 from systems import run_of
@@ -27,7 +28,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Carry out the run, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS, FURTHER):
+    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS, FURTHER, *WHOLE):
         return _published(experiment, place)
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
@@ -35,6 +36,10 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     space = _space(experiment, run, parts, place)
     training = time.perf_counter() - began
     measures = _measured(space.to(place.device), parts, trained=experiment.base not in UNTRAINED)
+    if parts.new is not None:
+        for words, start in (("gone on", space.cpu()), ("new room alone", None)):
+            there = _in_new_room(experiment, run, parts, place, start=start)
+            _add(measures, _measured(there.to(place.device), parts, trained=True), words)
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
@@ -53,17 +58,18 @@ def carry_out(experiment: Experiment, place: Place) -> str:
 
 
 def _published(experiment: Experiment, place: Place) -> str:
-    """A published network, as it came or trained further from its maps; there is nothing to do where its
-    embeddings or maps are missing.
+    """A published network, as it came or trained further; there is nothing to do where what it takes is
+    missing: embeddings, maps or features.
     """
     network = experiment.system.removeprefix("rooms-").removeprefix("ladder-")
-    needed = "maps" if experiment.system == FURTHER else network
-    if not (place.data / f"{needed}-1-clean.npz").exists():
-        return f"has no {'maps' if experiment.system == FURTHER else 'embeddings'}"
+    is_trained = experiment.system in (FURTHER, *WHOLE)
+    needed = f"{source_of(experiment) if is_trained else network}-1-clean.npz"
+    if not (place.data / needed).exists():
+        return f"has no {needed}"
     began = time.perf_counter()
     ladders: dict[str, Any] | None = None
     run: Run | None = None
-    if experiment.system == FURTHER:
+    if is_trained:
         measures, ladders, run = further_measures(experiment, place)
     elif experiment.system in LADDERS:
         measures, ladders = ladder_measures(experiment, place, network)
@@ -101,6 +107,34 @@ def _space(experiment: Experiment, run: Run, parts: Parts, place: Place) -> Metr
     few = draw(parts.validation, most=FEW_CHOOSING if experiment.is_small else CHOOSING, seed=0)
     validate = validation(few, run.validate, watch=run.watch)
     return train(run, parts.train, folder=folder, validate=validate, device=place.device)
+
+
+def _in_new_room(
+    experiment: Experiment, run: Run, parts: Parts, place: Place, *, start: MetricSpace | None
+) -> MetricSpace:
+    """The space after the same run on the items of the new room, to its last epoch: there are no speakers
+    to choose by. From ``start`` on, or from fresh weights.
+    """
+    assert parts.new is not None
+    folder = place.work / ("trials" if place.quick else "runs")
+    folder = folder / f"{experiment.name}-{'alone' if start is None else 'on'}"
+    run = replace(run, keep="last")
+    return train(
+        run,
+        parts.new,
+        folder=folder,
+        validate=lambda _: {run.watch: 0.0},
+        device=place.device,
+        start=start,
+    )
+
+
+def _add(measures: dict[str, Any], more: dict[str, Any], words: str) -> None:
+    """Add the scores that need no model beside the space, under their names with ``words`` before."""
+    for condition, kinds in more.items():
+        measures[condition] |= {
+            f"{words}, {kind}": values for kind, values in kinds.items() if not kind.startswith("PLDA")
+        }
 
 
 def _measured(space: MetricSpace, parts: Parts, *, trained: bool) -> dict[str, dict[str, dict[str, float]]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from grid import FOLDS, FROZEN, FURTHER
+from grid import FOLDS, FROZEN
 from grids.results import Results
 
 from samekind.measures import student_interval
@@ -26,12 +26,12 @@ class Comparison(NamedTuple):
 
 def of_networks(names: dict[str, str]) -> list[Comparison]:
     """What is fitted to the embeddings of each published network, and its last layers trained further."""
-    told: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for network in FROZEN:
         plain, centred = Side(network, "cosine"), Side(network, "cosine, centred")
         fitted, head = (Side(f"ladder-{network}", f"house, {rung}") for rung in ("fitted", "head"))
         words = names[network]
-        told += [
+        comparisons += [
             Comparison(f"{words}: centred, against the cosine", centred, plain),
             Comparison(f"{words}: AS-norm, against centred", Side(network, "AS-norm"), centred),
             Comparison(f"{words}: PLDA, against centred", Side(network, "PLDA"), centred),
@@ -39,44 +39,46 @@ def of_networks(names: dict[str, str]) -> list[Comparison]:
             Comparison(f"{words}: fitted similarity, against centred", fitted, centred),
             Comparison(f"{words}: head, against centred", head, centred),
         ]
-    return told
+    return comparisons
 
 
-def of_further() -> list[Comparison]:
-    """The last layers trained further, against the network as it came, by the same score."""
+def of_further(names: dict[str, str]) -> list[Comparison]:
+    """Networks trained further, in part or whole, against the network as it came, by the same score."""
     scores = {"cosine": "cosine", "centred": "cosine, centred", "fitted similarity": "house, fitted"}
-    before = {kind: "ladder-cam++" if kind.startswith("house") else "cam++" for kind in scores.values()}
-    return [
-        Comparison(
-            f"trained further, against as it came: {words}", Side(FURTHER, kind), Side(before[kind], kind)
-        )
-        for words, kind in scores.items()
-    ]
+    told: list[Comparison] = []
+    for system, name in names.items():
+        network = system.partition("-")[2]
+        before = {kind: f"ladder-{network}" if "house" in kind else network for kind in scores.values()}
+        told += [
+            Comparison(f"{name}, against as it came: {words}", Side(system, kind), Side(before[kind], kind))
+            for words, kind in scores.items()
+        ]
+    return told
 
 
 def of_narrow() -> list[Comparison]:
     """The questions of the paper's table, asked of the narrow network."""
     speaker, cosine = "small-speaker", "cosine"
     own = Side(speaker, cosine)
-    told = [
+    comparisons = [
         Comparison("with the auxiliary loss, against without: cosine", own, Side(f"{speaker}-alone", cosine))
     ]
     for kind, words in (("similarity", "learned"), ("fused", "fused")):
-        told.append(
+        comparisons.append(
             Comparison(
                 f"with the auxiliary loss, against without: {words}",
                 Side(speaker, kind),
                 Side(f"{speaker}-alone", kind),
             )
         )
-    told.append(
+    comparisons.append(
         Comparison("with the auxiliary loss, against triplets: cosine", own, Side("small-triplet", cosine))
     )
     for kind, words in (("similarity", "learned"), ("fused", "fused"), ("PLDA", "PLDA")):
-        told.append(Comparison(f"{words}, against the cosine", Side(speaker, kind), own))
+        comparisons.append(Comparison(f"{words}, against the cosine", Side(speaker, kind), own))
     noisy = Side(f"{speaker}-noisy", cosine)
-    told.append(Comparison("trained with noise too, against without: cosine", noisy, own))
-    return told
+    comparisons.append(Comparison("trained with noise too, against without: cosine", noisy, own))
+    return comparisons
 
 
 def differences(
@@ -87,10 +89,10 @@ def differences(
     """
     rows = []
     for comparison in comparisons:
-        told = [_by_fold(results, comparison, condition) for condition in conditions]
-        if any(told):
-            folds = max(len(values) for values in told)
-            rows.append([comparison.words, str(folds), *(_in_words(values) for values in told)])
+        comparisons = [_by_fold(results, comparison, condition) for condition in conditions]
+        if any(comparisons):
+            folds = max(len(values) for values in comparisons)
+            rows.append([comparison.words, str(folds), *(_in_words(values) for values in comparisons)])
     return rows
 
 

@@ -3,8 +3,9 @@
     python benchmarks/speakers/embeddings.py --data DIR --out EMBEDDINGS --network resnet34 --weights FILE
 
 DIR holds speakers60.zip and noise.zip; docs/sounds.md says where the weights are. Writes one .npz for each
-condition: single digits and five joined, clean and with noise. What is there is not computed again. With
-``--maps`` they hold what the first layers of CAM++ give, in 16 bits, for training its last ones.
+condition: single digits and five joined, clean and with noise. What is there is not computed again. For
+training further they hold, in 16 bits, with ``--features`` what the network takes (no weights needed), with
+``--maps`` what the first layers of CAM++ give.
 """
 
 import argparse
@@ -13,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -69,30 +70,39 @@ def sounds_of(data: Path, condition: str, utterances: int) -> Items:
     return joined(items) if int(count) > 1 else items
 
 
+def _first_maps(encoder: SpeakerNetwork, x: Tensor) -> Tensor:
+    return first_maps(encoder.module, encoder.prepared(x))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(prog="embeddings", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--network", required=True)
-    parser.add_argument("--weights", required=True)
+    parser.add_argument("--weights")
     parser.add_argument("--conditions", nargs="+", default=CONDITIONS, choices=CONDITIONS)
     parser.add_argument("--utterances", type=int, default=UTTERANCES, help="of each speaker")
-    parser.add_argument("--maps", action="store_true", help="of CAM++: what its first layers give")
+    instead = parser.add_mutually_exclusive_group()
+    instead.add_argument("--maps", action="store_true", help="of CAM++: what its first layers give")
+    instead.add_argument("--features", action="store_true", help="what the network takes")
     given = parser.parse_args()
     if given.maps and given.network != "cam++":
         parser.error("--maps is for --network cam++")
+    if given.weights is None and not given.features:
+        parser.error("give --weights, the file with the weights of the network, or --features")
     torch.set_num_threads(1)
     given.out.mkdir(parents=True, exist_ok=True)
     encoder = SpeakerNetwork(network=given.network, weights=given.weights, freeze="features").eval()
+    prefix = "maps" if given.maps else f"features-{given.network}" if given.features else given.network
     for condition in given.conditions:
-        path = given.out / f"{'maps' if given.maps else given.network}-{condition}.npz"
+        path = given.out / f"{prefix}-{condition}.npz"
         if path.exists():
             continue
         items, began = sounds_of(given.data, condition, given.utterances), time.process_time()
         sounds = torch.as_tensor(items.inputs[:])
-        if given.maps:
-            maps = in_order(lambda x: first_maps(encoder.module, encoder.prepared(x)), sounds)
-            write_sounds(path, replace(items, inputs=padded(maps)))
+        if given.features or given.maps:
+            front = encoder.prepared if given.features else partial(_first_maps, encoder)
+            write_sounds(path, replace(items, inputs=padded(in_order(front, sounds))))
         else:
             z = torch.stack(in_order(encoder, sounds))
             np.savez(path, embeddings=z.numpy(), labels=items.labels.numpy(), classes=np.array(items.classes))

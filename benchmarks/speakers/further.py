@@ -1,5 +1,5 @@
-"""CAM++ with its last layers trained further on forty speakers: the trials and the scores are those of the
-network as it came.
+"""Published networks trained further on forty speakers: the last layers of CAM++, or a whole network. Trials
+and scores are those of the network as it came.
 """
 
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from frozen import LENGTHS, fixed_measures, parts_of_fold, rung_measures
-from grid import TUNED, Experiment
+from grid import FURTHER, TUNED, Experiment
 from grids.running import Place
 from last_layers import LastLayers
 from sets import FEW_CHOOSING
@@ -21,15 +21,25 @@ from samekind.space import MetricSpace
 from samekind.training import Batches, Part, Run, train
 
 EPOCHS, RATE, SIZE = 4, 1e-4, 60
-#: Half a second to a second: maps have fifty frames a second, not a hundred.
-CHUNK = Part("RandomChunk", {"seconds": 0.5, "least": 0.5})
+#: Half a second to a second. Maps have fifty frames a second, not a hundred.
+MAPS_CHUNK, CHUNK = (Part("RandomChunk", {"seconds": seconds, "least": 0.5}) for seconds in (0.5, 1.0))
+
+
+def network_of(experiment: Experiment) -> str:
+    """The network that is trained further."""
+    return experiment.system.partition("-")[2]
+
+
+def source_of(experiment: Experiment) -> str:
+    """How the names of the files begin that the run learns from: maps, or the features of a network."""
+    return "maps" if experiment.system == FURTHER else f"features-{network_of(experiment)}"
 
 
 def further_measures(experiment: Experiment, place: Place) -> tuple[dict[str, Any], dict[str, Any], Run]:
     """The measures of every condition and score, what the ladder kept, and the run."""
 
-    def maps(condition: str, names: Sequence[str] | None) -> Items | None:
-        path = place.data / f"maps-{condition}.npz"
+    def opened(condition: str, names: Sequence[str] | None) -> Items | None:
+        path = place.data / f"{source_of(experiment)}-{condition}.npz"
         if not path.exists():
             return None
         items = open_data(path)
@@ -37,14 +47,13 @@ def further_measures(experiment: Experiment, place: Place) -> tuple[dict[str, An
         return replace(items, inputs=items.inputs[:].float(), source=None)
 
     def embedded(condition: str, names: Sequence[str] | None) -> Items | None:
-        items = maps(condition, names)
+        items = opened(condition, names)
         return None if items is None else replace(items, inputs=embed(space, items.inputs), reader=None)
 
-    parts = parts_of_fold(experiment.fold, LENGTHS[0], maps)
+    parts = parts_of_fold(experiment.fold, LENGTHS[0], opened)
     run = run_of(experiment, parts.train)
     space = _trained(experiment, place, run, parts.train, parts.validation)
-    lengths = [length for length in LENGTHS if (place.data / f"maps-{length[0]}-clean.npz").exists()]
-    by_length = {length: parts_of_fold(experiment.fold, length, embedded) for length in lengths}
+    by_length = {length: parts_of_fold(experiment.fold, length, embedded) for length in LENGTHS}
     rungs, ladders = rung_measures(experiment, place, by_length)
     fixed = fixed_measures(by_length)
     return {condition: fixed[condition] | rungs[condition] for condition in fixed}, ladders, run
@@ -59,16 +68,19 @@ def run_of(experiment: Experiment, items: Items) -> Run:
         optimiser=replace(run.optimiser, rate=RATE),
         epochs=EPOCHS,
         seed=experiment.seed,
-        augment=(CHUNK,),
+        augment=(MAPS_CHUNK if experiment.system == FURTHER else CHUNK,),
         watch="eer best",
         keep="best",
     )
 
 
 def _trained(experiment: Experiment, place: Place, run: Run, items: Items, held_out: Items) -> MetricSpace:
-    network = SpeakerNetwork(network="cam++", weights=str(place.data / TUNED["tuned-cam++"]))
+    name = network_of(experiment)
+    weights = str(place.data / TUNED[f"tuned-{name}"])
+    network = SpeakerNetwork(network=name, weights=weights, batch_norm="frozen")  # type: ignore[arg-type]
     folder = place.work / "runs" / experiment.name
     few = draw(held_out, most=FEW_CHOOSING, seed=0)
     validate = validation(few, run.validate, watch=run.watch)
-    encoder = LastLayers(network.module)
-    return train(run, items, folder=folder, validate=validate, device=place.device, encoder=encoder)
+    encoder = LastLayers(network.module) if experiment.system == FURTHER else network
+    space = train(run, items, folder=folder, validate=validate, device=place.device, encoder=encoder)
+    return space.to(place.device)

@@ -18,12 +18,14 @@ FROZEN = ("ecapa", "cam++", "resnet34")
 LADDERS = tuple(f"ladder-{network}" for network in FROZEN)
 #: The same in another room: PLDA of one room brought to another.
 FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
-#: Two of them trained further: on their own features, from the file of their weights.
+#: Two of them trained further on all utterances: on their own features, from the file of their weights.
 TUNED = {"tuned-ecapa": "embedding_model.ckpt", "tuned-cam++": "campplus_cn_en_common.pt"}
 #: The last layers of CAM++ trained further, on what the first layers give: what a processor can do.
 FURTHER = "further-cam++"
+#: The whole of a network trained further on a quarter of the utterances, from its features.
+WHOLE = ("whole-cam++", "whole-ecapa")
 #: Trained on the speakers of one room, tested in another: half of its speakers are for adaptation.
-ROOMS, HALVES = "rooms", 2
+ROOMS, SMALL_ROOMS, HALVES = "rooms", f"{SMALL}rooms", 2
 
 
 class Experiment(NamedTuple):
@@ -55,16 +57,20 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     """Every run, what the page needs most first. A trial has one fold and one seed."""
     if quick:
         return [
-            Experiment(system, 0, 0) for system in (*FROZEN, *LADDERS, *UNTRAINED, *TRAINED, *NARROW, ROOMS)
+            Experiment(system, 0, 0)
+            for system in (*FROZEN, *LADDERS, *UNTRAINED, *TRAINED, *NARROW, ROOMS, SMALL_ROOMS)
         ]
     fixed = [Experiment(system, fold, 0) for system in FROZEN for fold in range(FOLDS)]
     runs = [
         Experiment(system, fold, seed)
         for seed in range(seeds)
-        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW, FURTHER)
+        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW, FURTHER, *WHOLE)
         for fold in range(FOLDS)
     ]
     rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]
     return [*fixed, *rooms, *runs] + [
-        Experiment(ROOMS, half, seed) for seed in range(seeds) for half in range(HALVES)
+        Experiment(system, half, seed)
+        for system in (SMALL_ROOMS, ROOMS)
+        for seed in range(seeds)
+        for half in range(HALVES)
     ]

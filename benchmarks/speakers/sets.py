@@ -38,7 +38,7 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
     """The items of a run; no speaker is in two parts."""
     prefix = f"{experiment.system.removeprefix('tuned-')}-" if experiment.system in TUNED else ""
     clean = _items(place, f"{prefix}clean")
-    if experiment.system == ROOMS:
+    if experiment.base == ROOMS:
         return _rooms(experiment, clean)
     dealt = dealt_speakers(list(clean.classes))
     fold = experiment.fold
@@ -57,6 +57,8 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
 def _rooms(experiment: Experiment, clean: Items) -> Parts:
     """The items of each part of `room_speakers`."""
     train, validation, new, test = map(clean.only, room_speakers(rooms_of(clean), experiment.fold))
+    if experiment.is_small:
+        train = few(train, UTTERANCES)
     return Parts(train, validation, _conditions({"clean": few(test, UTTERANCES)}), new)
 
 

@@ -13,9 +13,11 @@ from grid import (
     LADDERS,
     NARROW,
     ROOMS,
+    SMALL_ROOMS,
     TRAINED,
     TUNED,
     UNTRAINED,
+    WHOLE,
 )
 from grids.results import Results
 from grids.tables import markdown, with_interval
@@ -37,11 +39,19 @@ KINDS |= {
     "PLDA, adapted": "PLDA, adapted without labels",
 }
 KINDS |= {"PLDA, of the new room": "PLDA of the new room's speakers alone"}
+KINDS |= {
+    f"{when}, {kind}": f"{KINDS[kind]}, {words}"
+    for when, words in (("gone on", "trained on there"), ("new room alone", "trained there alone"))
+    for kind in ("cosine", "similarity", "fused")
+}
 #: Networks in words.
 NAMES = {"ecapa": "ECAPA-TDNN", "cam++": "CAM++", "resnet34": "ResNet-34"}
 NETWORKS = dict(NAMES)
-NAMES |= {FURTHER: "CAM++, last layers trained"}
+TRAINED_FURTHER = {FURTHER: "CAM++, last layers trained"}
+TRAINED_FURTHER |= {system: f"{NETWORKS[system.partition('-')[2]]}, whole trained" for system in WHOLE}
+NAMES |= TRAINED_FURTHER
 NAMES |= {f"ladder-{network}": name for network, name in NETWORKS.items()}
+ROOM_NAMES = {ROOMS: "speaker, trained", SMALL_ROOMS: "narrow network"}
 #: Each network, and then the ladder on its embeddings.
 PUBLISHED = tuple(system for pair in zip(FROZEN, LADDERS, strict=True) for system in pair)
 #: The triplet baseline has no learned similarity: its own score is a distance on the sphere.
@@ -65,13 +75,15 @@ def tables(results: Results) -> str:
         f"What the ladder kept: {_kept(results.of(_variants(LADDERS)))}.",
         f"{paired}:\n\n{_differences(results, of_networks(NETWORKS))}",
         f"The costs of the same trials, clean:\n\n{_costs(results, PUBLISHED)}",
-        f"### The last layers of CAM++ trained further\n\n{intervals}.\n\n{_errors(results, (FURTHER,))}",
-        f"{paired}:\n\n{_differences(results, of_further())}",
+        f"### Published networks trained further\n\n{intervals}.\n\n"
+        f"{_errors(results, tuple(TRAINED_FURTHER))}",
+        f"{paired}:\n\n{_differences(results, of_further(TRAINED_FURTHER))}",
         f"### A narrow x-vector network, trained here\n\n{intervals}.\n\n{_errors(results, NARROW)}",
         f"{paired}:\n\n{_differences(results, of_narrow())}",
-        f"### The systems of the papers at their size, and whole networks trained further\n\n"
+        f"### The systems of the papers at their size, and networks trained further on all utterances\n\n"
         f"{_errors(results, trained)}",
-        f"### Another room\n\nEER in per cent, the mean of two halves of the new room's speakers:\n\n"
+        f"### Another room\n\nEER in per cent, the mean of two halves of the new room's speakers, "
+        f"with 95% intervals over seeds where there are several:\n\n"
         f"{_rooms(results)}",
     ]
     return "\n\n".join(parts)
@@ -155,12 +167,13 @@ def _kept(results: Results) -> str:
 
 def _rooms(results: Results) -> str:
     rows = []
-    for system in (*FROZEN_ROOMS, ROOMS):
+    for system in (*FROZEN_ROOMS, SMALL_ROOMS, ROOMS):
         for kind, word in KINDS.items():
             cells = [
                 _per_cent(_by_seed(results, system, HALVES, name, kind, "EER")) for name in CONDITIONS[:2]
             ]
             if any(cells):
-                network = system.removeprefix("rooms-")
-                rows.append([NAMES.get(network, "speaker, trained"), word, *cells])
+                rows.append(
+                    [NAMES.get(system.removeprefix("rooms-"), ROOM_NAMES.get(system, "")), word, *cells]
+                )
     return markdown(("system", "score", *CONDITIONS[:2]), rows)

@@ -55,10 +55,14 @@ def of_neighbours(z: Tensor, labels: Tensor, distances: Tensor) -> dict[str, flo
 
 
 def of_vectors(vectors: Tensor, distances: Tensor, living: Tensor | None, *, name: str) -> dict[str, float]:
-    """The mean correlations of class vectors (classes, d) with the tree, with and without the diagonal, of
-    all classes and of those that are alive.
+    """The mean correlations of the directions of class vectors (classes, d) with the tree."""
+    return of_distances(chords(vectors.cpu()), distances, living, name=name)
+
+
+def of_distances(apart: Tensor, distances: Tensor, living: Tensor | None, *, name: str) -> dict[str, float]:
+    """The mean correlations of distances between classes (classes, classes) with those in the tree, with and
+    without the diagonal, of all classes and of those that are alive.
     """
-    apart = chords(vectors.cpu())
     values: dict[str, float] = {}
     for words, chosen in (("", None), (", living", living)):
         if words and chosen is None:

@@ -5,7 +5,7 @@ import time
 from typing import Any
 
 import torch
-from about import everything, of_vectors, prototypes_of
+from about import everything, of_distances, of_vectors, prototypes_of
 from grid import UNTRAINED, Experiment
 from grids.running import Place, not_now
 from sets import living, sets_of
@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from samekind.data import Items, Sets, scaled
+from samekind.prototypes import class_means
 from samekind.space import MetricSpace
 from samekind.storage import write_text
 from samekind.training import Run, build_space
@@ -54,8 +55,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     }
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     figures = content["measures"]
-    told = ("top-1", "top-5", "AHD@5", "HP@5", "MC proxies", "MC prototypes")
-    return ", ".join(f"{name} {figures[name]:.3f}" for name in told if name in figures)
+    shown = ("top-1", "top-5", "AHD@5", "HP@5", "MC proxies", "MC prototypes")
+    return ", ".join(f"{name} {figures[name]:.3f}" for name in shown if name in figures)
 
 
 def _trained(
@@ -112,13 +113,21 @@ def _untrained(
         train, test = (_pixels(items.inputs) for items in (sets.train, sets.test))
         prototypes = prototypes_of(train, sets.train.labels, len(sets.train.classes), seed=experiment.seed)
         scores = normalize(test.float(), dim=1) @ prototypes.T
-        return {"run": None, "measures": everything(scores, test, train, None, context)}
+        measures = everything(scores, test, train, None, context) | _of_mean_pictures(train, context)
+        return {"run": None, "measures": measures}
     run = run_of(experiment, sets.train, place)
     fabric = launch(place.device, run.precision)
     with current(fabric.device):
         torch.manual_seed(run.seed)
         space = build_space(run, sets.train).to(fabric.device).eval()
         return {"run": None, "measures": _measured(space, sets, fabric, context, proxies=False)}
+
+
+def _of_mean_pictures(train: Tensor, context: dict[str, Any]) -> dict[str, float]:
+    """The correlations of the mean picture of each class as it is, with no vector brought to length 1."""
+    means, _ = class_means(train.cpu(), context["train labels"].cpu(), len(context["distances"]))
+    distances, living = context["distances"], context["living"]
+    return of_distances(torch.cdist(means, means), distances, living, name="mean pictures")
 
 
 def _measured(

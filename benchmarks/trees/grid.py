@@ -1,6 +1,8 @@
 """The runs of the study: which data, which system, which seed."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
+
+from grids.experiment import SystemOnData
 
 from samekind.recipes.proxies import BY_TREE, PROXIES
 
@@ -26,21 +28,7 @@ QUICK: dict[Data, tuple[str, ...]] = {
     "birds": ("norm-face-ema",),
 }
 
-
-class Experiment(NamedTuple):
-    """One run; its JSON has its name."""
-
-    data: Data
-    system: str
-    seed: int
-
-    @property
-    def variant(self) -> str:
-        return f"{self.data}-{self.system}"
-
-    @property
-    def name(self) -> str:
-        return f"{self.variant}-{self.seed}"
+Experiment = SystemOnData[Data, str]
 
 
 def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:

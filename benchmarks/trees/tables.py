@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from grid import DATA, OTHERS, PAPER, UNTRAINED
+from grid import DATA, OTHERS, PAPER, TURNED, UNTRAINED
 from grids.results import Results
 from grids.tables import markdown, with_interval
 from published import CORRELATIONS as PUBLISHED
-from published import WITH_PROXIES
+from published import SETS, TOGETHER
 
 from samekind.evaluation import rank_correlation
 from samekind.measures import student_interval
@@ -25,9 +25,14 @@ CORRELATIONS = [
     for living in ("", ", living")
     for diagonal in ("", ", no diagonal")
 ]
+#: The system and measure that stand beside a printed mean correlation, and of which vectors that is.
+OWN = {name: (name, "MC prototypes") for name in ("random", "pretrained")}
+OWN |= {"input": ("input", "MC mean pictures"), "input, normalised": ("input", "MC prototypes")}
+OWN |= {"mds": ("norm-face-mds", "MC proxies")}
+WHERE = dict.fromkeys(OWN, "prototypes") | {"mds": "proxies"}
 #: What measures are correlated with over runs, of which there must be some; and the paper's level.
 AGAINST, FEWEST, SURE = ("top-1", "top-5", "MC proxies", "MC prototypes"), 4, 0.01
-#: The paper's claims: the better system, the other, the measure, whether higher is better.
+#: The paper's claims, and last ours: the better system, the other, the measure, whether higher is better.
 CLAIMS = [
     (better, other, measure, higher)
     for better, other in (
@@ -39,6 +44,11 @@ CLAIMS = [
         ("proxy-dr-ema", "proxy-dr"),
         ("proxy-dr-ema-dynamic", "proxy-dr-ema"),
         ("proxy-dr-mds-dynamic", "proxy-dr-mds"),
+        ("norm-face-tree", "norm-face-mds"),
+        ("norm-face-tree", "norm-face"),
+        ("proxy-dr-tree", "proxy-dr-mds"),
+        ("proxy-dr-tree", "proxy-dr"),
+        ("corr-tree", "corr"),
     )
     for measure, higher in (
         ("top-1", True),
@@ -69,11 +79,11 @@ def _of(results: Results, data: str) -> list[str]:
         return []
     content = next(content for (variant, _), content in results.contents.items() if variant.startswith(data))
     items = content["items"]
-    said = (
+    counts = (
         f"{items['train']:,} training items and {items['test']:,} test items of {items['classes']} classes."
     )
     return [
-        f"### {NAMES[data]}\n\n{said}",
+        f"### {NAMES[data]}\n\n{counts}",
         _main(results, data),
         f"Mean correlation with the tree:\n\n{_correlations(results, data)}",
         "The first system less the second, with 95% intervals over seeds; unsure where that holds 0:\n\n"
@@ -84,7 +94,7 @@ def _of(results: Results, data: str) -> list[str]:
 
 
 def _systems(results: Results, data: str) -> list[str]:
-    return [name for name in (*UNTRAINED, *PAPER, *OTHERS) if results.seeds(f"{data}-{name}")]
+    return [name for name in (*UNTRAINED, *PAPER, *TURNED, *OTHERS) if results.seeds(f"{data}-{name}")]
 
 
 def _values(results: Results, data: str, system: str, measure: str) -> dict[int, float]:
@@ -159,26 +169,30 @@ def _difference(values: Sequence[float], *, higher: bool) -> tuple[str, str]:
 
 
 def _beside_the_paper(results: Results) -> list[str]:
-    """Mean correlations, and rank correlations with them: the paper's sets, and those of this page."""
-    sets = ("MicroS", "MicroL", "MesoZ", "NABirds", "CIFAR-100")
+    """Mean correlations, and rank correlations of measures: the paper's sets, and those of this page."""
     rows = []
-    for system, printed in PUBLISHED.items():
-        of = ("norm-face-mds", "MC proxies") if system == "mds" else (system, "MC prototypes")
-        own = [_fine(list(_values(results, data, *of).values())) for data in DATA]
-        name = f"{system}, proxies" if system == "mds" else f"{system}, prototypes"
-        rows.append([name, *own, *(printed.get(data, "") for data in sets)])
-    correlations = markdown(("mean correlation", *(f"{data}, here" for data in DATA), *sets), rows)
-    rows = [
-        [measure, *(_coefficient(results, data, measure) for data in DATA)]
-        + [f"{WITH_PROXIES[data][measure]:.2f}" for data in sets]
-        for measure in WITH_PROXIES["MicroS"]
-    ]
-    together = markdown(("with MC proxies", *(f"{data}, here" for data in DATA), *sets), rows)
+    for name, printed in PUBLISHED.items():
+        own = [_fine(list(_values(results, data, *OWN[name]).values())) for data in DATA]
+        rows.append([f"{name}, {WHERE[name]}", *own, *(printed.get(data, "") for data in SETS)])
+    correlations = markdown(("mean correlation", *(f"{data}, here" for data in DATA), *SETS), rows)
     return [
         "### Beside the paper's tables",
         f"Mean correlations (its table 2, and under its figures), with 95% intervals:\n\n{correlations}",
-        f"Rank correlations with the mean correlation of proxies (its table S2):\n\n{together}",
+        *(
+            f"Rank correlations with {against} (its table {table}):\n\n{_with(results, against)}"
+            for against, table in (("MC proxies", "S2"), ("top-1", "S3"), ("top-5", "S4"))
+        ),
     ]
+
+
+def _with(results: Results, against: str) -> str:
+    """How measures go with one of them over runs, here and in the paper."""
+    rows = [
+        [measure, *(_coefficient(results, data, measure, against) for data in DATA)]
+        + ["" if value is None else f"{value:.2f}" for value in printed]
+        for measure, printed in TOGETHER[against].items()
+    ]
+    return markdown((f"with {against}", *(f"{data}, here" for data in DATA), *SETS), rows)
 
 
 def _fine(values: Sequence[float]) -> str:
@@ -189,9 +203,9 @@ def _fine(values: Sequence[float]) -> str:
     return f"{interval.mean:.3f} ± {interval.half:.3f}"
 
 
-def _coefficient(results: Results, data: str, measure: str) -> str:
+def _coefficient(results: Results, data: str, measure: str, against: str) -> str:
     runs = _runs(results, data)
-    answer = rank_correlation(runs, measure, "MC proxies") if len(runs) >= FEWEST else None
+    answer = rank_correlation(runs, measure, against) if len(runs) >= FEWEST else None
     return "" if answer is None else f"{answer.coefficient:.2f}"
 
 

@@ -5,9 +5,11 @@ runs have in common is below. A reference differs in its loss, dimension, networ
 in which.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple, get_args
+
+from grids.experiment import seed_by_seed
 
 from samekind.recipes import unseen
 from samekind.recipes.cropped import looking_at_the_middle
@@ -63,7 +65,12 @@ def grid(epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
     table = [called(loss, extension) for extension in EXTENSIONS for loss in LOSSES]
     rest = [name for name in VARIANTS if name not in {*table, *once, *sweep}]
     seeds = (0,) if quick else (0, 1, 2)
-    order = [*_of(once, (0,)), *_of(table, seeds), *_of(rest, seeds), *_of(sweep, (0,))]
+    order = [
+        *seed_by_seed(once, (0,)),
+        *seed_by_seed(table, seeds),
+        *seed_by_seed(rest, seeds),
+        *seed_by_seed(sweep, (0,)),
+    ]
     return [experiment(name, seed, epochs=epochs, quick=quick) for name, seed in order]
 
 
@@ -91,11 +98,6 @@ def called(loss: Loss, extension: Extension) -> str:
     'proxy-nca-soft-adv'
     """
     return f"{loss}-{extension}"
-
-
-def _of(variants: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
-    variants = list(variants)
-    return [(variant, seed) for seed in seeds for variant in variants]
 
 
 def _network(variant: int, dimension: int) -> Part:

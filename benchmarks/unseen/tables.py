@@ -6,7 +6,7 @@ import torch
 from claims import BEST_PUBLISHED, CLAIMS, OWN, RECALL
 from grid import LOSSES, SWEPT, WEIGHTS, called
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, one_length, with_interval
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done, with_interval
 
 from samekind.measures import paired_bootstrap_mean, paired_difference
 from samekind.recipes.unseen import EXTENSIONS
@@ -50,9 +50,8 @@ def older_tables(results: Results) -> str:
     """The same tables, of runs with older settings as well."""
     if not results.contents:
         return "No run is done yet."
-    runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
     parts = [
-        f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}.",
+        runs_done(results),
         "### Three losses, each with its extensions\n\n" + losses_table(results),
         "### What the extensions gain\n\n" + gains_table(results),
         "### Attention, adversary, or both\n\n" + ablation_table(results),

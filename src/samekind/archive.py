@@ -73,7 +73,7 @@ def expect_replaceable(folder: Path) -> None:
     """
     others = storage.others_in(folder, FILES) if folder.exists() else []
     if others and not (folder / "space.json").is_file():
-        raise SpaceError(f"{folder} holds something else than a space; choose another folder to save to")
+        raise SpaceError(f"{folder} holds something other than a space; choose another folder to save to")
     if others:
         named = ", ".join(others[:MOST_FOREIGN_FILES]) + (", …" if len(others) > MOST_FOREIGN_FILES else "")
         raise SpaceError(
@@ -95,7 +95,7 @@ def _is_protected(path: Path) -> bool:
 
 
 def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
-    """What `write` wrote; raises SpaceError if it is damaged, foreign or newer.
+    """The content that `write` wrote; raises SpaceError if it is damaged, foreign or newer.
 
     If it is saved meanwhile, it is read as it was or as it is now, never one file of each.
     """
@@ -115,7 +115,7 @@ def read(folder: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 
 
 def _identity(folder: Path) -> tuple[int, int] | None:
-    """What tells a folder from another one of the same name; None if it does not exist."""
+    """The identity of a folder, different from another one of the same name; None if it does not exist."""
     try:
         status = folder.stat()
     except OSError:

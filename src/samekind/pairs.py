@@ -43,3 +43,13 @@ def class_masks(labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     same = torch.zeros(len(labels), classes, dtype=torch.bool, device=labels.device)
     same.scatter_(1, labels[:, None], True)
     return same, ~same
+
+
+def has_pairs(labels: Tensor) -> bool:
+    """Whether items make pairs of one class and pairs of two: two classes or more, one with two items.
+
+    >>> has_pairs(torch.tensor([0, 0, 1])), has_pairs(torch.tensor([0, 1, 2]))
+    (True, False)
+    """
+    sizes = torch.unique(labels, return_counts=True)[1]
+    return len(sizes) > 1 and bool((sizes > 1).any())

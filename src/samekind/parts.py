@@ -116,7 +116,9 @@ def raw_bytes(tensor: Tensor) -> memoryview:
 
 
 def fingerprint(module: nn.Module) -> str:
-    """What must agree for weights to fit a module: its class; names, shapes and types of its tensors."""
+    """A hash of what must be equal for weights to fit a module: its class; names, shapes and types of its
+    tensors.
+    """
     lines = [type(module).__qualname__]
     lines += [
         f"{name} {tuple(tensor.shape)} {tensor.dtype}" for name, tensor in sorted(module.state_dict().items())
@@ -169,7 +171,7 @@ def _fits(value: Any, hint: Any) -> bool:
 
 
 def _expected(hint: Any) -> str:
-    """What `_fits` expects, in words."""
+    """The type that `_fits` expects, in words."""
     inner = get_args(hint)
     if get_origin(hint) is Literal:
         return " or ".join(f'"{choice}"' if isinstance(choice, str) else str(choice) for choice in inner)

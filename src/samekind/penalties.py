@@ -1,4 +1,4 @@
-"""What embeddings and prototypes cost by themselves: a number, added to the losses.
+"""Penalties: costs of embeddings and prototypes alone, each a number that is added to the losses.
 
 A penalty asks by the names of its parameters for what it needs (`training.context.FOR_PENALTIES` has all):
 

@@ -72,7 +72,7 @@ def read_npy(stream: BinaryIO, *, size: int) -> Array:
         room[held : held + len(part)] = np.frombuffer(part, dtype=np.uint8)
         held += len(part)
     if array.dtype.kind == "U" and array.view(array.dtype.byteorder + "u4").max(initial=0) > sys.maxunicode:
-        raise ValueError("its texts hold something else than letters")
+        raise ValueError("its texts hold something other than letters")
     return array.reshape(header.shape, order="F" if header.columns_first else "C")
 
 

@@ -184,7 +184,7 @@ def typed(hint: Any, value: Any, where: str) -> Any:
 
 
 def expected(hint: Any) -> str:
-    """What a type hint takes, for a message.
+    """The values that a type hint allows, for a message.
 
     >>> expected(tuple[str, ...]), expected(Natural), expected(int | None)
     ('a list of texts', 'a whole number (0 or more)', 'a whole number')

@@ -5,6 +5,7 @@ of arguments is always prototype, enrolment or query first, item second.
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -196,7 +197,9 @@ class MetricSpace(nn.Module):
         return Classification(logits.mean(0) if head == "fused" else answers[0][0], probabilities, names)
 
     def bonuses(self, kind: Kind) -> Tensor:
-        """What `classify` adds to the scores of each class, (classes,): 0 for those that were trained on."""
+        """The number that `classify` adds to the scores of each class, (classes,): 0 for those that were
+        trained on.
+        """
         bonus, enrolled = self.balances[kind].bonus if kind in self.balances else 0.0, set(self.enrolled)
         return torch.tensor([bonus * (name in enrolled) for name in self.prototypes.classes])
 
@@ -270,17 +273,7 @@ class MetricSpace(nn.Module):
             "reader": describe(self.reader) if self.reader else None,
             "fitted": describe(self.fitted) if self.fitted is not None else None,
             "normalised": describe(self.normalised) if self.normalised is not None else None,
-            **Record(
-                self.decisions,
-                self.open_set,
-                self.temperatures,
-                self.standings,
-                self.choices,
-                self.ladder,
-                self.balances,
-                tuple(self.enrolled),
-                self.levels,
-            ).to_json(),
+            **self.record.to_json(),
         }
         if self.tree is not None:
             content["tree"] = self.tree.to_json()
@@ -310,7 +303,7 @@ class MetricSpace(nn.Module):
                 if content.get("discriminant") is not None:
                     space.discriminant = AuxiliaryHead.build(content["discriminant"])
             archive.fill(space, tensors)
-            record = Record.from_json(content)
+            space._remember(Record.from_json(content))
             if content.get("tree") is not None:
                 space.tree = Tree.from_json(content["tree"])
                 expect_classes(space.tree, space.classes)
@@ -323,12 +316,18 @@ class MetricSpace(nn.Module):
         except (TypeError, AttributeError, RuntimeError, SettingError, DataError) as error:
             wrong = " ".join(str(error).split())
             raise SpaceError(f"{folder} is damaged: {wrong}; restore it or train again") from error
-        space.decisions, space.open_set = record.decisions, record.open_set
-        space.temperatures, space.standings = record.temperatures, record.standings
-        space.choices, space.ladder = record.choices, record.ladder
-        space.balances, space.enrolled = record.balances, list(record.enrolled)
-        space.levels = record.levels
         return space.eval()
+
+    @property
+    def record(self) -> Record:
+        """Thresholds and all else that the space keeps about its scores, as it is saved."""
+        entries = {entry.name: getattr(self, entry.name) for entry in fields(Record)}
+        return Record(**{**entries, "enrolled": tuple(self.enrolled)})
+
+    def _remember(self, record: Record) -> None:
+        for entry in fields(Record):
+            setattr(self, entry.name, getattr(record, entry.name))
+        self.enrolled = list(record.enrolled)
 
     def _tree_with(self, tree: Tree | None, name: str, z: Tensor, under: str | None) -> Tree | None:
         """The tree with a class that is enrolled from examples; None without a tree."""

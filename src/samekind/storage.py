@@ -114,7 +114,7 @@ def write_folder(folder: Path, fill: Callable[[Path], None]) -> None:
 def recover_folder(folder: Path) -> None:
     """Finish a `write_folder` that died: bring the old folder back, or remove it if the new one is in place.
 
-    A living writer is given a moment to finish by itself: the old folder in its place would stop it.
+    A writer that still runs gets a moment to finish: putting the old folder back would stop it.
     """
     folder = folder.resolve()
     old, latest = _aside(folder), time.monotonic() + PATIENCE
@@ -133,7 +133,8 @@ class LockedError(Exception):
 
 
 class FolderLock:
-    """The right to write to a folder, until it is given back or the process ends.
+    """The right to write to a folder, until it is released or the process ends. It is a lock on a file of the
+    given name in the folder; readers do not need it.
 
     It is a lock on a file of the given name in the folder; who only reads never asks for it. Two locks of one
     process exclude each other too. A forked process does not have the locks of its parent. Where the drive

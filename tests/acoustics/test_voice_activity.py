@@ -1,8 +1,11 @@
 """Which frames are voiced: a loop over Kaldi's rule, and sounds at the edges."""
 
+import numpy as np
+import soundfile
 import torch
 
 from samekind.acoustics import Features, only_voiced, voiced
+from samekind.data import SoundReader, scaled
 
 
 def test_frames_are_those_of_a_loop():
@@ -40,6 +43,22 @@ def test_speech_is_found_between_silences():
     frames, counts = only_voiced(values, energy, lengths)
     assert frames.shape[-1] == int(counts[0]) == int(is_voiced.sum())
     torch.testing.assert_close(frames[0], values[0][:, is_voiced])
+
+
+def test_clipping_and_two_channels_lose_no_speech(tmp_path):
+    """Far too loud and in stereo, written to a file and read again: the same frames are speech."""
+    noise = np.random.default_rng(0).normal(0, 1e-4, 24000)
+    tone = 3 * np.sin(np.arange(8000) * 0.2)
+    x = np.concatenate([np.zeros(8000), tone, np.zeros(8000)]) + noise
+    soundfile.write(tmp_path / "stereo.wav", np.stack([x, x], 1), 16000, subtype="PCM_16")  # this clips
+    sound = scaled(SoundReader().read(tmp_path / "stereo.wav"))[0]
+    assert float(sound.abs().max()) > 0.999
+    assert float((sound.abs() > 0.999).float().mean()) > 0.2
+    _, energy, lengths = features_of(sound)
+    is_voiced = voiced(energy, lengths)[0]
+    assert is_voiced[55:95].all()
+    assert not is_voiced[:45].any()
+    assert not is_voiced[105:].any()
 
 
 def test_silence_a_constant_and_ten_milliseconds_keep_their_frames():

@@ -29,6 +29,7 @@ from samekind.attacks import (
     Several,
     Square,
     Transfer,
+    Within,
 )
 from samekind.errors import DataError
 
@@ -50,6 +51,7 @@ MADE = {
     ),
     "Square": lambda model, labels: Square(REGION, queries=50),
     "Transfer": lambda model, labels: Transfer(PGD(REGION, steps=5), Raised(Logits(noisy(model), labels))),
+    "Within": lambda model, labels: Within(FAB(steps=5), REGION),
     "Several, on all": lambda model, labels: Several(
         (PGD(REGION, steps=5), RandomSearch(REGION, tries=5)), on_all=True
     ),
@@ -193,7 +195,7 @@ def test_items_outside_the_limits_are_refused(make, trained):
     model, x, labels = trained
     with pytest.raises(DataError, match="outside the limits"):
         carried(make, model, x + 1, labels)
-    with pytest.raises(DataError, match="one truth per item"):
+    with pytest.raises(DataError, match="one for each truth"):
         carried(make, model, x[:5], labels)
 
 

@@ -27,7 +27,7 @@ def test_without_success_the_highest_value_counts(trained):
     assert (goal.outcomes(both.x, rows) >= goal.outcomes(small.x, rows) - 1e-9).all()
 
 
-def test_a_sequence_only_asks_about_what_is_still_right(trained):
+def test_a_sequence_attacks_only_items_that_are_still_right(trained):
     model, x, labels = trained
     goal = Logits(model, labels)
     first = FGSM(Linf(0.1))

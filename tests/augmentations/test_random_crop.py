@@ -29,7 +29,7 @@ def test_a_window_as_large_as_the_image_is_the_image(images, chances):
     assert torch.equal(RandomCrop(size=5)(x, generator=chances()), x)
 
 
-def test_seven_eighths_are_cut_out_where_nothing_is_said(images, chances):
+def test_seven_eighths_are_cut_out_by_default(images, chances):
     assert RandomCrop()(images(count=2, height=16, width=24), generator=chances()).shape[2:] == (14, 14)
 
 

@@ -66,9 +66,9 @@ def test_adapts_with_labels_and_says_what_is_next(samekind, saved, data, tmp_pat
 
 def test_adapts_without_labels(samekind, saved, data, tmp_path):
     answer = samekind("adapt", saved, data, "--out", tmp_path / "new", "--no-labels", "--json")
-    told = json.loads(answer.out)
-    assert (told["space"], told["classes"], told["measured"]) == (str(tmp_path / "new"), None, None)
-    assert told["dropped"] == ["fitted"]
+    content = json.loads(answer.out)
+    assert (content["space"], content["classes"], content["measured"]) == (str(tmp_path / "new"), None, None)
+    assert content["dropped"] == ["fitted"]
 
 
 def test_a_mistake_writes_nothing(samekind, saved, data, trained, folders, tmp_path):

@@ -63,11 +63,11 @@ def test_draws_each_picture(samekind, spaces, files, tmp_path):
     pictures = [files / "here" / "left.png", files / "here" / "right.png"]
     answer = samekind("attention", spaces["attended"], *pictures, "--out", tmp_path / "new" / "out", "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert (told["layer"], told["skipped"]) == ("layer3", [])
-    assert [picture["class"] for picture in told["pictures"]] == ["left", "right"]
-    assert [picture["id"] for picture in told["pictures"]] == [str(picture) for picture in pictures]
-    for name, picture in zip(("left", "right"), told["pictures"], strict=True):
+    content = json.loads(answer.out)
+    assert (content["layer"], content["skipped"]) == ("layer3", [])
+    assert [picture["class"] for picture in content["pictures"]] == ["left", "right"]
+    assert [picture["id"] for picture in content["pictures"]] == [str(picture) for picture in pictures]
+    for name, picture in zip(("left", "right"), content["pictures"], strict=True):
         assert picture["score"] == pytest.approx(1, abs=1e-5)
         assert picture["picture"] == str(tmp_path / "new" / "out" / f"{name}-attention.png")
         shapes = {layer: said["shape"] for layer, said in picture["attention"].items()}
@@ -81,20 +81,20 @@ def test_draws_each_picture(samekind, spaces, files, tmp_path):
 def test_reports_where_the_maps_are_highest(samekind, spaces, files, tmp_path):
     one, other = files / "here" / "left.png", files / "there" / "right.png"
     out = samekind("attention", spaces["attended"], one, "--like", other, "--out", tmp_path, "--json").out
-    [told] = json.loads(out)["pictures"]
+    [content] = json.loads(out)["pictures"]
     space = MetricSpace.load(spaces["attended"])
     x = scaled(space.reader.pixels(one))[None]
     z = embed_files(space, [other])
     with torch.no_grad():
         score = float(space.score(z, space.embed(x)))
         attention = space.encoder.attention(x)
-    assert told["score"] == pytest.approx(score, abs=1e-6)
-    assert told["like"] == str(other)
-    assert "class" not in told
+    assert content["score"] == pytest.approx(score, abs=1e-6)
+    assert content["like"] == str(other)
+    assert "class" not in content
     evidence = grad_cam(space, x, lambda embeddings: space.score(z, embeddings))
     for said, values in [
-        *((told["attention"][name], maps[0]) for name, maps in attention.items()),
-        (told["grad_cam"], evidence[0]),
+        *((content["attention"][name], maps[0]) for name, maps in attention.items()),
+        (content["grad_cam"], evidence[0]),
     ]:
         row, column = said["most_at"]
         assert values[row, column] == values.max()
@@ -103,10 +103,10 @@ def test_reports_where_the_maps_are_highest(samekind, spaces, files, tmp_path):
 def test_an_encoder_without_attention_gets_grad_cam_alone(samekind, spaces, files, tmp_path):
     file = files / "here" / "left.png"
     answer = samekind("attention", spaces["plain"], file, "--out", tmp_path, "--layer", "layer2", "--json")
-    told = json.loads(answer.out)
-    assert told["layer"] == "layer2"
-    assert told["pictures"][0]["attention"] == {}
-    assert told["pictures"][0]["grad_cam"]["shape"] == [8, 8]
+    content = json.loads(answer.out)
+    assert content["layer"] == "layer2"
+    assert content["pictures"][0]["attention"] == {}
+    assert content["pictures"][0]["grad_cam"]["shape"] == [8, 8]
     with Image.open(tmp_path / "left-attention.png") as drawing:
         assert drawing.width < 2.2 * drawing.height  # two panels
 

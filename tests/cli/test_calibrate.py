@@ -50,10 +50,10 @@ def test_fits_a_run_on_its_validation_items(samekind, run, space, point, given):
     items = RunFolder(run).sets().validation
     for kind, decision in stored.decisions.items():
         assert decision == fitted(space, items, kind, point)
-        told = json.loads(answer.out)["decisions"][kind]
-        assert (told["threshold"], told["point"]) == (decision.threshold, point)
-        assert told["false_accept_interval"] == list(decision.false_accept_interval)
-        assert told["warning"] == support(decision)
+        content = json.loads(answer.out)["decisions"][kind]
+        assert (content["threshold"], content["point"]) == (decision.threshold, point)
+        assert content["false_accept_interval"] == list(decision.false_accept_interval)
+        assert content["warning"] == support(decision)
     assert stored.open_set == space.open_set
 
 
@@ -86,8 +86,8 @@ def test_fits_temperatures_with_all_thresholds(samekind, run, space, folders):
         assert [head, f"{temperature.value:.4g}", f"{len(items)}"] in [
             line.split() for line in answer.out.splitlines()
         ]
-    told = json.loads(samekind("calibrate", run, "--json").out)["temperatures"]
-    assert told == {head: asdict(temperature) for head, temperature in expected.items()}
+    content = json.loads(samekind("calibrate", run, "--json").out)["temperatures"]
+    assert content == {head: asdict(temperature) for head, temperature in expected.items()}
 
 
 def test_prints_a_table_and_a_warning(samekind, run, folders):
@@ -108,8 +108,8 @@ def test_fits_the_threshold_for_none_of_these(samekind, run, space, folders):
     stored = MetricSpace.load(run / "space")
     expected = fit_open_set(space, *divided(space, read(folders)), point="far=0.25")
     assert stored.open_set == expected
-    told = f"folders: 24 known, 12 unknown; by {expected.kind}, chosen there by equal error: similarity "
-    assert expected.trials.startswith(told)
+    content = f"folders: 24 known, 12 unknown; by {expected.kind}, chosen there by equal error: similarity "
+    assert expected.trials.startswith(content)
     assert f"Fitted on {expected.trials}\n" in answer.out
     assert stored.decisions == space.decisions
     assert answer.out.splitlines()[-1].startswith("open set ")
@@ -120,8 +120,8 @@ def test_fits_none_of_these_by_the_named_score(samekind, run, space, folders):
     answer = samekind("calibrate", run, folders, "--open-set", "--kind", kind, "--json")
     stored = MetricSpace.load(run / "space").open_set
     assert stored == fit_open_set(space, *divided(space, read(folders)), kind=kind)
-    told = json.loads(answer.out)["decisions"]["open set"]
-    assert (told["kind"], told["equal_error"]) == (kind, stored.equal_error)
+    content = json.loads(answer.out)["decisions"]["open set"]
+    assert (content["kind"], content["equal_error"]) == (kind, stored.equal_error)
 
 
 def test_warns_of_scores_no_better_than_chance(samekind, run, space, tmp_path):
@@ -143,8 +143,8 @@ def test_draws_from_many_items(samekind, run):
 
 
 def test_warns_of_items_that_were_trained_on(samekind, run, folders):
-    told = "careful: digits holds this space's training items"
-    assert told in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
+    content = "careful: digits holds this space's training items"
+    assert content in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
     for held_out in ((), (folders,), (run,)):
         answer = samekind("calibrate", run, *held_out, "--kind", "cosine")
         assert answer.status == 0
@@ -225,17 +225,17 @@ def test_a_mistake_is_one_line_and_changes_nothing(
 
 def test_refuses_an_enrolment_during_a_calibration(samekind, run, space, folders, monkeypatch):
     """Before, the calibration saved the space as it had been when it began, without the class."""
-    told, real = [], collect
+    content, real = [], collect
 
     def meanwhile(*arguments, **more):
         monkeypatch.setattr("samekind.questions.reading.collect", real)
-        told.append(samekind("enroll", "seven", folders / "7", "--space", run))
+        content.append(samekind("enroll", "seven", folders / "7", "--space", run))
         return real(*arguments, **more)
 
     monkeypatch.setattr("samekind.questions.reading.collect", meanwhile)
     assert samekind("calibrate", run, folders, "--kind", "cosine").status == 0
-    assert [answer.status for answer in told] == [2]
-    assert "is being changed by " in told[0].err
+    assert [answer.status for answer in content] == [2]
+    assert "is being changed by " in content[0].err
     assert MetricSpace.load(run / "space").decisions["cosine"] != space.decisions["cosine"]
 
 

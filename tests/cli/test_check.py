@@ -10,11 +10,20 @@ def test_describes_data_and_what_training_would_do(samekind, folders):
     answer = samekind("check", folders)
     assert (answer.status, answer.err) == (0, "")
     assert "folders: 36 items of 3 classes; pictures of 8 x 8 pixels (36)" in answer.out
-    assert "A run of prototypical would train SmallConvnet on items of 1 x 8 x 8 for 150 epochs" in answer.out
+    assert "The house recipe would measure what needs no training, then train SmallConvnet on " in answer.out
+    assert "items of 1 x 8 x 8 for 80 epochs, 80 steps, and keep what pays. Split (random)" in answer.out
+    said = samekind("check", folders, "--recipe", "prototypical").out
+    assert "A run of prototypical would train SmallConvnet on items of 1 x 8 x 8 for 150 epochs" in said
+
+
+def test_names_the_network_and_not_what_is_around_it(samekind, folders):
+    training = json.loads(samekind("check", folders, "--size", 64, "--json").out)["training"]
+    assert (training["recipe"], training["encoder"]) == ("house", "EfficientNetLite")
 
 
 def test_reports_what_is_chosen_for_few_pictures(samekind, folders):
-    told = json.loads(samekind("check", folders, "--size", 32, "--json").out)
+    prototypical = ["--size", 32, "--recipe", "prototypical"]
+    told = json.loads(samekind("check", folders, *prototypical, "--json").out)
     assert told["training"]["encoder"] == "SmallConvnet"
     assert told["training"]["chosen"] == {
         "prototypes": ["averages of momentum 0.9", "averages of momentum 0.5"],
@@ -22,7 +31,7 @@ def test_reports_what_is_chosen_for_few_pictures(samekind, folders):
         "schedule": ["multi-step", "cosine"],
         "epochs": ["30 epochs", "150 epochs"],
     }
-    said = samekind("check", folders, "--size", 32).out
+    said = samekind("check", folders, *prototypical).out
     assert "With few items to train on it takes averages of momentum 0.5, Adam at 0.001, cosine, 150" in said
     assert ", not the recipe's averages of momentum 0.9, SGD at 0.05, multi-step, 30 epochs." in said
 
@@ -41,12 +50,12 @@ def test_warns_of_a_run_of_few_steps(samekind, folders, tmp_path, epochs, warned
 
 
 def test_json_has_the_same_facts(samekind, folders):
-    told = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
-    assert told["classes"] == {"0": 12, "1": 12, "7": 12}
-    assert (told["sizes"], told["errors"], told["unreadable"]) == ({"8x8": 36}, [], [])
-    assert list(told)[-1] == "sizes"  # there may be many, and nothing is to be looked for behind them
-    assert told["training"]["items"]["unseen"] == 12
-    assert told["training"]["classes"]["train"] == 2
+    reported = json.loads(samekind("check", folders, "--json", "--unseen", "half").out)
+    assert reported["classes"] == {"0": 12, "1": 12, "7": 12}
+    assert (reported["sizes"], reported["errors"], reported["unreadable"]) == ({"8x8": 36}, [], [])
+    assert list(reported)[-1] == "sizes"  # there may be many, and nothing is to be looked for behind them
+    assert reported["training"]["items"]["unseen"] == 12
+    assert reported["training"]["classes"]["train"] == 2
 
 
 @pytest.mark.parametrize("skip", [(), ("--skip-unreadable",)])
@@ -59,7 +68,7 @@ def test_names_unreadable_files_and_copies(samekind, folders, tmp_path, skip):
     assert ("warning" if skip else "error") + ": 1 of 38 files cannot be read" in answer.out
     assert "broken.png" in answer.out
     assert "same content: 1/00.png, 7/copied.png" in answer.out
-    assert ("A run of" in answer.out) == bool(skip)
+    assert ("The house recipe would" in answer.out) == bool(skip)
 
 
 def test_checks_a_run_file_with_its_data_and_split(samekind, folders, tmp_path):
@@ -68,8 +77,8 @@ def test_checks_a_run_file_with_its_data_and_split(samekind, folders, tmp_path):
         f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\nsize = 12\n'
         "[training]\nepochs = 3\n"
     )
-    told = json.loads(samekind("check", path, "--json").out)["training"]
-    assert (told["recipe"], told["epochs"], told["shape"]) == ("triplet", 3, [1, 12, 12])
+    reported = json.loads(samekind("check", path, "--json").out)["training"]
+    assert (reported["recipe"], reported["epochs"], reported["shape"]) == ("triplet", 3, [1, 12, 12])
 
 
 def test_reports_what_a_run_cannot_do_with_the_data(samekind, folders):
@@ -110,7 +119,7 @@ def test_reports_validation_items_that_training_refuses(samekind, folders):
     answer = samekind("check", folders, "--unseen", "0,1")
     assert answer.status == 1
     assert "error: folders, validation: expected two classes or more" in answer.out
-    assert "A run of" not in answer.out
+    assert "The house recipe would" not in answer.out
 
 
 @pytest.mark.parametrize(
@@ -138,11 +147,11 @@ def test_refuses_a_run_file_that_training_refuses(samekind, folders, tmp_path, s
     path.write_text(f'recipe = "triplet"\n[data]\nsource = {json.dumps(str(folders))}\n{training}\n')
     answer = samekind("check", path)
     assert answer.status == 1
-    told = [line for line in answer.out.splitlines() if line.startswith("error: ")]
-    assert len(told) == 1
-    assert says in told[0]
+    reported = [line for line in answer.out.splitlines() if line.startswith("error: ")]
+    assert len(reported) == 1
+    assert says in reported[0]
     refused = samekind("train", path, "--out", tmp_path / "run")
-    assert (refused.status, refused.err) == (2, f"samekind: {told[0].removeprefix('error: ')}\n")
+    assert (refused.status, refused.err) == (2, f"samekind: {reported[0].removeprefix('error: ')}\n")
 
 
 def test_accepts_a_frozen_encoder_that_another_space_will_give(samekind, folders, tmp_path):

@@ -33,25 +33,30 @@ def test_a_table_of_a_number_of_groups(samekind, trained, folders, z, tmp_path):
     out = tmp_path / "groups.csv"
     answer = samekind("cluster", folders, "--space", trained, "--groups", "3", "--out", out, "--json")
     assert (answer.status, answer.err) == (0, "")
-    told, rows = json.loads(answer.out), rows_of(out)
+    content, rows = json.loads(answer.out), rows_of(out)
     assert partition(row["group"] for row in rows) == partition(
         cluster(z, groups=3, seed=0).assigned.tolist()
     )
     assert [row["id"] for row in rows] == [str(path) for path in sorted(folders.rglob("*.png"))]
     sizes = [sum(row["group"] == str(group) for row in rows) for group in (1, 2, 3)]
-    assert told["sizes"] == sizes == sorted(sizes, reverse=True)
+    assert content["sizes"] == sizes == sorted(sizes, reverse=True)
     truth = torch.tensor([("0", "1", "7").index(row["label"]) for row in rows])
     assigned = torch.tensor([int(row["group"]) for row in rows])
     pairs = list(zip(assigned.tolist(), truth.tolist(), strict=True))
     most = sum(max(pairs.count((group, name)) for name in range(3)) for group in (1, 2, 3))
-    assert told["agreement"] == pytest.approx(
+    assert content["agreement"] == pytest.approx(
         {
             "NMI": normalized_mutual_info_score(truth, assigned),
             "AMI": adjusted_mutual_info_score(truth, assigned),
             "purity": most / 36,
         }
     )
-    assert (told["items"], told["groups"], told["silhouettes"], told["report"]) == (36, 3, {}, None)
+    assert (content["items"], content["groups"], content["silhouettes"], content["report"]) == (
+        36,
+        3,
+        {},
+        None,
+    )
 
 
 def test_warns_of_items_that_were_trained_on(samekind, trained, tmp_path):
@@ -63,11 +68,11 @@ def test_warns_of_items_that_were_trained_on(samekind, trained, tmp_path):
 def test_the_number_is_chosen_by_the_silhouette(samekind, trained, folders, z, tmp_path):
     out, page = tmp_path / "groups.csv", tmp_path / "page.html"
     command = ("cluster", folders, "--space", trained, "--most", "5", "--out", out, "--report", page)
-    told = json.loads(samekind(*command, "--json").out)
+    content = json.loads(samekind(*command, "--json").out)
     choice = choose_groups(z, candidates=range(2, 6), seed=0)
-    assert told["groups"] == choice.groups
-    assert told["silhouettes"] == pytest.approx({str(n): value for n, value in choice.silhouettes.items()})
-    assert told["report"] == str(page)
+    assert content["groups"] == choice.groups
+    assert content["silhouettes"] == pytest.approx({str(n): value for n, value in choice.silhouettes.items()})
+    assert content["report"] == str(page)
     assert "<h2>How many groups</h2>" in page.read_text(encoding="utf-8")
 
 
@@ -106,7 +111,7 @@ def test_items_without_labels_have_no_agreement(samekind, trained, pictures, tmp
     ("more", "says"),
     [
         (["--out", "groups.txt"], "expected a file ending in .csv, .parquet; got groups.txt"),
-        (["--out", "."], ". holds something else than groups; choose another folder"),
+        (["--out", "."], ". holds something other than groups; choose another folder"),
         (["--out", "g.csv", "--groups", "37"], "asked for 37 groups of 36 items; ask for fewer"),
         (["--out", "g.csv", "--groups", "0"], "invalid value for '--groups': "),
     ],

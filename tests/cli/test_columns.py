@@ -85,13 +85,13 @@ def the_labels_told(samekind, run, data, tmp_path, command):
             ] * 2
             return [metadata["label"] for metadata in added.metadata(list(added))]
         case "search":
-            told = samekind("search", data, *space, "--gallery", data, "--json").out
-            queries = json.loads(told)["queries"]
+            content = samekind("search", data, *space, "--gallery", data, "--json").out
+            queries = json.loads(content)["queries"]
             assert {row["label"] for query in queries for row in query["found"]} == {"0", "1"}
             return [query["label"] for query in queries]
         case "novelty":
-            told = samekind("novelty", data, *space, "--json").out
-            items = {item["id"]: item["label"] for item in json.loads(told)["items"]}
+            content = samekind("novelty", data, *space, "--json").out
+            items = {item["id"]: item["label"] for item in json.loads(content)["items"]}
             return [items[name] for name in sorted(items)]
     raise AssertionError(command)
 

@@ -27,8 +27,8 @@ def compare(samekind, trained, pictures):
 def test_compares_the_score_with_the_threshold(compare, trained, pictures, kind, one, other):
     answer = compare(one, other, "--kind", kind, "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert told.keys() == {
+    content = json.loads(answer.out)
+    assert content.keys() == {
         *("same", "score", "threshold", "probability", "kind", "point"),
         *("false_accepts", "false_accept_interval", "false_rejects"),
     }
@@ -38,20 +38,20 @@ def test_compares_the_score_with_the_threshold(compare, trained, pictures, kind,
     with torch.no_grad():
         score = float(space.score(z[:1], z[1:], kind=kind))
     slope, offset = decision.calibration
-    assert told["score"] == pytest.approx(score)
-    assert told["threshold"] == decision.threshold
-    assert told["same"] is (score >= decision.threshold)
-    assert told["probability"] == pytest.approx(1 / (1 + math.exp(-(slope * score + offset))), abs=1e-6)
-    assert (told["kind"], told["point"]) == (kind, "eer")
+    assert content["score"] == pytest.approx(score)
+    assert content["threshold"] == decision.threshold
+    assert content["same"] is (score >= decision.threshold)
+    assert content["probability"] == pytest.approx(1 / (1 + math.exp(-(slope * score + offset))), abs=1e-6)
+    assert (content["kind"], content["point"]) == (kind, "eer")
 
 
 def test_a_picture_is_the_same_as_itself(compare):
-    told = json.loads(compare("0.png", "0.png", "--json").out)
+    content = json.loads(compare("0.png", "0.png", "--json").out)
     answer = compare("0.png", "0.png")
-    assert told["same"] is True
+    assert content["same"] is True
     assert answer.out == (
-        f"same  similarity score {told['score']:.3f}, threshold {told['threshold']:.3f} (eer), "
-        f"probability of same {told['probability']:.3f}\n"
+        f"same  similarity score {content['score']:.3f}, threshold {content['threshold']:.3f} (eer), "
+        f"probability of same {content['probability']:.3f}\n"
     )
 
 
@@ -80,7 +80,7 @@ def test_the_space_itself_will_do(samekind, trained, pictures):
 def test_another_prior_moves_the_probability_and_nothing_else(compare):
     even = json.loads(compare("0.png", "1.png", "--kind", "cosine", "--json").out)
     rare = json.loads(compare("0.png", "1.png", "--kind", "cosine", "--prior", "0.1", "--json").out)
-    odds = [told.pop("probability") for told in (even, rare)]
+    odds = [content.pop("probability") for content in (even, rare)]
     assert even == rare
     even_odds, rare_odds = (chance / (1 - chance) for chance in odds)
     assert rare_odds == pytest.approx(even_odds / 9, rel=1e-3)

@@ -113,7 +113,7 @@ def test_what_the_readme_shows_is_what_a_demo_answered():
         assert line in readme
 
 
-def test_alphabets_that_are_asked_about_are_not_learned_from():
+def test_alphabets_of_the_queries_are_not_learned_from():
     alphabets = list(branches_of(characters().classes))
     assert set(VALIDATING) < set(alphabets[:30])
     assert set(ASKED) < set(alphabets[30:])

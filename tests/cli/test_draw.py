@@ -26,16 +26,16 @@ def draw(samekind, tmp_path, monkeypatch):
 def test_json_has_the_maximiser(draw, more, place, probability, at_prototype):
     answer = draw(*more, "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert told["maximiser"] == pytest.approx(place, abs=1e-5)
-    assert told["probability"] == pytest.approx(probability, abs=1e-6)
-    assert told["probability_at_prototype"] == pytest.approx(at_prototype, abs=1e-6)
-    assert (told["at_edge"], told["picture"]) == (False, "map.svg")
+    content = json.loads(answer.out)
+    assert content["maximiser"] == pytest.approx(place, abs=1e-5)
+    assert content["probability"] == pytest.approx(probability, abs=1e-6)
+    assert content["probability_at_prototype"] == pytest.approx(at_prototype, abs=1e-6)
+    assert (content["at_edge"], content["picture"]) == (False, "map.svg")
 
 
 def test_json_has_what_was_drawn(draw):
-    told = json.loads(draw("--form", "squared", "--classes", "4", "--scale", "0.5", "--json").out)
-    drawing = {name: told[name] for name in ("form", "surface", "classes", "scale", "angle", "at_edge")}
+    content = json.loads(draw("--form", "squared", "--classes", "4", "--scale", "0.5", "--json").out)
+    drawing = {name: content[name] for name in ("form", "surface", "classes", "scale", "angle", "at_edge")}
     assert drawing == {
         "form": "squared",
         "surface": "plane",
@@ -44,7 +44,7 @@ def test_json_has_what_was_drawn(draw):
         "angle": False,
         "at_edge": True,
     }
-    assert told["prototype"] == [0, 1]
+    assert content["prototype"] == [0, 1]
 
 
 def test_the_answer_in_words(draw):
@@ -58,9 +58,9 @@ def test_the_answer_in_words(draw):
 
 
 def test_all_forms_in_one_picture(draw, tmp_path):
-    told = json.loads(draw("--form", "all", "--json").out)
-    assert [drawn["form"] for drawn in told["maps"]] == ["squared", "distance", "ratio"]
-    assert told["picture"] == "map.svg"
+    content = json.loads(draw("--form", "all", "--json").out)
+    assert [drawn["form"] for drawn in content["maps"]] == ["squared", "distance", "ratio"]
+    assert content["picture"] == "map.svg"
     assert (tmp_path / "map.svg").exists()
     lines = draw("--form", "all", "--sphere", "--angle").out.splitlines()
     assert [line.partition(":")[0] for line in lines[:3]] == ["squared", "distance", "ratio"]
@@ -113,11 +113,11 @@ def test_refuses_an_unknown_picture_and_names_the_nearest(samekind):
 
 def test_the_regions_of_attacks(samekind, tmp_path):
     out = tmp_path / "regions.png"
-    told = json.loads(samekind("draw", "voronoi", "--out", out, "--json").out)
-    assert told["epsilons"] == [0.5, 1.0, 3.5]
-    assert told["standard"] == [0.5, 0.125, 0.0]
-    assert told["voronoi"] == [1.0, 1.0, 1.0]
-    assert told["smallest_distance"] == 1.0
+    content = json.loads(samekind("draw", "voronoi", "--out", out, "--json").out)
+    assert content["epsilons"] == [0.5, 1.0, 3.5]
+    assert content["standard"] == [0.5, 0.125, 0.0]
+    assert content["voronoi"] == [1.0, 1.0, 1.0]
+    assert content["smallest_distance"] == 1.0
     assert out.read_bytes().startswith(HEADS["png"])
     answer = samekind("draw", "voronoi", "--out", out, "--epsilon", "1")
     assert answer.out.startswith(

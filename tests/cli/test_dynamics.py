@@ -39,9 +39,13 @@ def test_the_table_has_means_shares_and_p_values(samekind):
 def test_json_and_a_picture(samekind, runs):
     answer = samekind("dynamics", "softmax", "ratio", "--plot", "steps.png", "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert (told["runs"], told["steps"], told["picture"]) == (["softmax", "ratio"], [8, 8], "steps.png")
-    assert told["measures"]["con_alpha"]["first_mean"] == pytest.approx(0.9745, abs=1e-5)
+    content = json.loads(answer.out)
+    assert (content["runs"], content["steps"], content["picture"]) == (
+        ["softmax", "ratio"],
+        [8, 8],
+        "steps.png",
+    )
+    assert content["measures"]["con_alpha"]["first_mean"] == pytest.approx(0.9745, abs=1e-5)
     assert (runs / "steps.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -21,8 +21,8 @@ def expected(trained, folders):
 def test_an_array_with_its_ids_beside_it(samekind, trained, folders, expected, tmp_path):
     answer = samekind("embed", folders, "--space", trained, "--out", tmp_path / "v.npy", "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert told == {
+    content = json.loads(answer.out)
+    assert content == {
         "out": str(tmp_path / "v.npy"),
         "ids": str(tmp_path / "v.ids.csv"),
         "items": 36,
@@ -78,9 +78,9 @@ def test_refuses_or_skips_unreadable_files(samekind, trained, folders, tmp_path)
     assert not (tmp_path / "v.npy").exists()
     skipped = samekind(*command, "--skip-unreadable", "--json")
     assert skipped.err.startswith("skipped 1: cannot read ")
-    told = json.loads(skipped.out)
-    assert told["items"] == 12
-    assert [path for path, _ in told["skipped"]] == [str(tmp_path / "data" / "bad.png")]
+    content = json.loads(skipped.out)
+    assert content["items"] == 12
+    assert [path for path, _ in content["skipped"]] == [str(tmp_path / "data" / "bad.png")]
 
 
 def test_an_interrupt_leaves_nothing(samekind, trained, folders, tmp_path, monkeypatch):
@@ -111,10 +111,10 @@ def test_a_table_for_embedding_atlas(samekind, trained, folders, expected, tmp_p
     z = torch.nn.functional.normalize(torch.from_numpy(expected[1]))
     nearest = (z @ z.T).fill_diagonal_(-1).argmax(1).tolist()
     assert [row["ids"][0] for row in columns["neighbours"]] == nearest
-    told = json.loads(
+    content = json.loads(
         samekind("embed", folders, "--space", trained, "--out", out, "--for-atlas", "--json").out
     )
-    assert (told["items"], told["columns"]) == (36, list(columns))
+    assert (content["items"], content["columns"]) == (36, list(columns))
 
 
 def test_a_table_for_embedding_atlas_is_parquet(samekind, tmp_path):

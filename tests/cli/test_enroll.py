@@ -62,8 +62,8 @@ def test_warns_of_a_threshold_fitted_before(samekind, run, sevens):
         f"was among them; fit it again: samekind calibrate {run / 'space'} DATA --open-set\n"
     )
     assert MetricSpace.load(run / "space").open_set == space.open_set
-    told = json.loads(samekind("enroll", "seven", "--remove", "--space", run, "--json").out)
-    assert told["warning"] == (
+    content = json.loads(samekind("enroll", "seven", "--remove", "--space", run, "--json").out)
+    assert content["warning"] == (
         'the threshold for none of these was fitted before the class "seven" was removed, on some: 9 known, '
         "8 unknown; fit it again"
     )
@@ -76,9 +76,9 @@ def test_replaces_a_known_class_only_if_asked(samekind, run, sevens):
         "",
         'samekind: the class "0" is already there; ask to replace it (--replace), or choose another name\n',
     )
-    told = json.loads(samekind("enroll", "0", sevens[0], "--space", run, "--replace", "--json").out)
+    content = json.loads(samekind("enroll", "0", sevens[0], "--space", run, "--replace", "--json").out)
     after = MetricSpace.load(run / "space")
-    assert (told["done"], told["classes"]) == ("replaced", after.classes)
+    assert (content["done"], content["classes"]) == ("replaced", after.classes)
     place = after.classes.index("0")
     torch.testing.assert_close(after.prototypes.vectors[place, 0], embed_files(after, sevens[:1])[0])
 
@@ -167,10 +167,10 @@ def test_every_class_of_a_folder_in_one_go(samekind, run, folders):
     before = MetricSpace.load(run / "space")
     answer = samekind("enroll", "--classes", folders, "--space", run, "--replace", "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
+    content = json.loads(answer.out)
     names = sorted(path.name for path in folders.iterdir() if path.is_dir())
-    assert sorted(told["examples"]) == names
-    assert set(told["replaced"]) == set(names) & set(before.classes)
+    assert sorted(content["examples"]) == names
+    assert set(content["replaced"]) == set(names) & set(before.classes)
     after = MetricSpace.load(run / "space")
     assert set(after.classes) == set(before.classes) | set(names)
     place = after.classes.index("7")

@@ -51,7 +51,7 @@ def answer(samekind, trained, rows, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def told(answer):
+def reported(answer):
     return answer[1]
 
 
@@ -64,26 +64,28 @@ def known_rows(rows, monkeypatch):
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: others)
 
 
-def test_json_has_every_row(told, trained, rows):
-    assert told.keys() == {"folder", "gains", "choices", "systems", "warnings", "promises"}
-    assert told["folder"] == str(trained)
-    assert list(told["systems"]) == ["trained"]
-    assert [Row(**row) for row in told["systems"]["trained"]] == rows
+def test_json_has_every_row(reported, trained, rows):
+    assert reported.keys() == {"folder", "gains", "choices", "systems", "warnings", "promises"}
+    assert reported["folder"] == str(trained)
+    assert list(reported["systems"]) == ["trained"]
+    assert [Row(**row) for row in reported["systems"]["trained"]] == rows
     assert {row.items for row in rows} == {"seen", "unseen", "seen, unseen"}
 
 
-def test_json_has_every_gain(samekind, trained, told, rows, known_rows):
+def test_json_has_every_gain(samekind, trained, reported, rows, known_rows):
     """Programs decide by these answers, and read no standard error."""
-    assert told["gains"] == {"trained": [gain.to_json() for gain in evaluation.gains(rows)]}
-    assert {gain["verdict"] for gain in told["gains"]["trained"]} >= {"not better"}
+    assert reported["gains"] == {"trained": [gain.to_json() for gain in evaluation.gains(rows)]}
+    assert {gain["verdict"] for gain in reported["gains"]["trained"]} >= {"not better"}
     answer = samekind("evaluate", trained, *TASKS, "--json")
-    assert (json.loads(answer.out), answer.err) == (told, "")
+    assert (json.loads(answer.out), answer.err) == (reported, "")
 
 
-def test_json_has_every_promise(told, trained, space):
+def test_json_has_every_promise(reported, trained, space):
     expected = evaluation.promises(space, RunFolder(trained).sets().tests())
-    assert [promise["sentence"] for promise in told["promises"]] == [promise.sentence for promise in expected]
-    assert {(promise["items"], promise["kind"]) for promise in told["promises"]} == {
+    assert [promise["sentence"] for promise in reported["promises"]] == [
+        promise.sentence for promise in expected
+    ]
+    assert {(promise["items"], promise["kind"]) for promise in reported["promises"]} == {
         (items, kind) for items in ("seen", "unseen") for kind in space.kinds
     }
 
@@ -118,9 +120,9 @@ def test_all_has_every_number(samekind, trained, rows, known_rows, monkeypatch):
     assert len(re.findall(r"promised [\d.]+% false accepts.*?, measured [\d.]+%", page)) == 6
 
 
-def test_names_a_run_after_its_folder(samekind, trained, told, known_rows, monkeypatch):
+def test_names_a_run_after_its_folder(samekind, trained, reported, known_rows, monkeypatch):
     monkeypatch.chdir(trained)
-    assert json.loads(samekind("evaluate", ".", *TASKS, "--json").out) == {**told, "folder": "."}
+    assert json.loads(samekind("evaluate", ".", *TASKS, "--json").out) == {**reported, "folder": "."}
 
 
 def test_notes_a_selection_on_test_items_in_every_row(samekind, trained, known_rows, tmp_path):
@@ -129,8 +131,8 @@ def test_notes_a_selection_on_test_items_in_every_row(samekind, trained, known_r
     assert settings["select_on"] == "validation"
     (folder / "run.json").write_text(json.dumps({**settings, "select_on": "test"}))
     page = samekind("evaluate", folder, *TASKS, "--out", tmp_path / "told.json").out
-    told = json.loads((tmp_path / "told.json").read_text())
-    notes = {(row["question"] == "reference", row["note"]) for row in told["systems"]["chosen"]}
+    reported = json.loads((tmp_path / "told.json").read_text())
+    notes = {(row["question"] == "reference", row["note"]) for row in reported["systems"]["chosen"]}
     assert notes == {(False, "selected on test"), (True, "")}  # nobody chose anything for the references
     assert "seen, selected on test" in page
 
@@ -179,13 +181,13 @@ def listed(trained, tmp_path_factory):
 
 def test_verifies_the_trials_of_a_list(samekind, trained, space, listed):
     options = ("--trials", listed / "pairs.txt", "--root", listed / "pictures")
-    told = json.loads(samekind("evaluate", trained, *options, "--json").out)
-    assert told["trials"] == str(listed / "pairs.txt")
+    reported = json.loads(samekind("evaluate", trained, *options, "--json").out)
+    assert reported["trials"] == str(listed / "pairs.txt")
     trials = read_trial_list(listed / "pairs.txt", root=listed / "pictures")
     expected = evaluation.listed_trials(space, trials, embed_files(space, trials.files), name="pairs")
-    assert [Row(**row) for row in told["systems"]["trained"]] == expected
+    assert [Row(**row) for row in reported["systems"]["trained"]] == expected
     assert {row.unit for row in expected if row.low is not None} == {"classes"}
-    assert len(told["promises"]) == 3
+    assert len(reported["promises"]) == 3
     assert "Verification" in samekind("evaluate", trained / "space", *options, "--all").out
 
 
@@ -217,13 +219,13 @@ def other(trained, tmp_path_factory):
 
 def test_compares_two_runs_on_the_same_items(samekind, trained, other, space, tmp_path):
     page = samekind("evaluate", trained, "--against", other, *TASKS, "--out", tmp_path / "told.json").out
-    told = json.loads((tmp_path / "told.json").read_text())
-    assert told.keys() == {"folder", "against", "differences", "warnings"}
+    reported = json.loads((tmp_path / "told.json").read_text())
+    assert reported.keys() == {"folder", "against", "differences", "warnings"}
     expected = evaluation.against(
         space, MetricSpace.load(other / "space"), RunFolder(trained).sets().tests(), tasks=5
     )
-    assert told["differences"] == [row._asdict() for row in expected]
-    assert told["warnings"] == []
+    assert reported["differences"] == [row._asdict() for row in expected]
+    assert reported["warnings"] == []
     assert "difference" in page
     assert page.count("intervals over") >= 4
 

@@ -14,7 +14,7 @@ from samekind.questions.evaluate import EvaluationSettings
 from samekind.space import MetricSpace
 
 
-def told(samekind, *arguments):
+def content(samekind, *arguments):
     tasks = () if "--trials" in arguments else ("--tasks", "3")
     answer = samekind("evaluate", *arguments, *tasks, "--json")
     assert (answer.status, answer.err) == (0, "")
@@ -22,7 +22,7 @@ def told(samekind, *arguments):
 
 
 def test_evaluates_other_items_and_checks_the_promises_there(samekind, trained, folders):
-    answer = told(samekind, trained / "space", "--data", folders)
+    answer = content(samekind, trained / "space", "--data", folders)
     space = MetricSpace.load(trained / "space")
     items = open_space(trained, "cpu").read_labelled(str(folders), skip_unreadable=False)
     rows = evaluation.evaluate(space, {"folders": items}, tasks=3)
@@ -33,7 +33,7 @@ def test_evaluates_other_items_and_checks_the_promises_there(samekind, trained, 
 
 
 def test_evaluates_the_validation_items_of_a_run(samekind, trained):
-    answer = told(samekind, trained, "--data", trained)
+    answer = content(samekind, trained, "--data", trained)
     assert {row["items"] for row in answer["systems"]["trained"]} == {"digits, validation"}
 
 

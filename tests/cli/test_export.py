@@ -26,9 +26,9 @@ def test_writes_a_folder_and_prints_tables(samekind, trained, tmp_path):
 
 def test_compares_on_given_items_and_says_so_as_json(samekind, trained, pictures, tmp_path):
     answer = samekind("export", trained, "--out", tmp_path / "out", "--data", pictures, "--json")
-    told = json.loads(answer.out)
-    assert told["folder"] == str(tmp_path / "out")
-    assert told["compared on"].endswith("given items")
+    content = json.loads(answer.out)
+    assert content["folder"] == str(tmp_path / "out")
+    assert content["compared on"].endswith("given items")
     again = samekind("export", trained, "--out", pictures)
     assert again.status == 2
     assert "is no export; choose another folder" in again.err

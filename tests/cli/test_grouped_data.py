@@ -48,10 +48,10 @@ def test_groups_stay_together_by_default_and_check_says_so(samekind, table):
     said = samekind("check", table)
     assert "Split (group, no group in two parts): train 216 items of 3 classes" in said.out
     assert TORN not in said.out
-    told = json.loads(samekind("check", table, "--json", "--split", "random").out)
-    assert told["training"]["split"] == "random"
-    assert [line for line in told["warnings"] if TORN in line]
-    assert "warnings" not in told["training"]
+    content = json.loads(samekind("check", table, "--json", "--split", "random").out)
+    assert content["training"]["split"] == "random"
+    assert [line for line in content["warnings"] if TORN in line]
+    assert "warnings" not in content["training"]
 
 
 def test_train_warns_of_torn_groups_only(runs):
@@ -83,8 +83,8 @@ def test_random_labels_are_evaluated_at_chance(samekind, runs):
 def test_thresholds_leave_out_pairs_of_one_group_and_say_so(samekind, runs, tmp_path):
     folder, *_ = runs
     shutil.copytree(folder / "plain", tmp_path / "plain")
-    told = json.loads(samekind("calibrate", tmp_path / "plain", "--json").out)
-    assert "own group left out" in told["decisions"]["similarity"]["trials"]
+    content = json.loads(samekind("calibrate", tmp_path / "plain", "--json").out)
+    assert "own group left out" in content["decisions"]["similarity"]["trials"]
     stored = json.loads((folder / "plain" / "space" / "space.json").read_text())
     assert "own group left out" in json.dumps(stored["decisions"])
 
@@ -93,8 +93,8 @@ def test_groups_of_new_data_are_not_compared_with_themselves(samekind, table, ru
     folder, *_ = runs
     shutil.copytree(folder / "plain", tmp_path / "plain")
     shutil.copy(table, tmp_path / "new.csv")
-    told = json.loads(samekind("calibrate", tmp_path / "plain", tmp_path / "new.csv", "--json").out)
-    assert told["decisions"]["similarity"]["trials"].startswith("new.csv, own group left out: ")
+    content = json.loads(samekind("calibrate", tmp_path / "plain", tmp_path / "new.csv", "--json").out)
+    assert content["decisions"]["similarity"]["trials"].startswith("new.csv, own group left out: ")
     command = ("evaluate", tmp_path / "plain", "--data", tmp_path / "new.csv", "--tasks", 5, "--json")
     rows = json.loads(samekind(*command).out)["systems"]["plain"]
     assert {row["note"] for row in rows if row["question"] == "retrieval"} == {"own group left out"}
@@ -180,7 +180,7 @@ def test_published_parts_of_other_classes_are_trained_and_tested_on(samekind, tm
                 writer.writerow([f"p{person}", "train" if person < 6 else "test", *row])
     trained = samekind("train", "triplet", "--data", path, "--out", tmp_path / "run", *EPOCHS)
     assert trained.status == 0
-    told = json.loads(samekind("evaluate", tmp_path / "run", "--json", "--tasks", 5).out)
-    rows = {(row["question"], row["measure"]): row for row in told["systems"]["run"]}
+    content = json.loads(samekind("evaluate", tmp_path / "run", "--json", "--tasks", 5).out)
+    rows = {(row["question"], row["measure"]): row for row in content["systems"]["run"]}
     assert rows["retrieval", "Recall@1"]["items"] == "seen"
     assert len(RunFolder(tmp_path / "run").sets().test) == 60

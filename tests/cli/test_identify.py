@@ -38,16 +38,16 @@ def strict(trained, files, tmp_path_factory):
 def test_json_has_the_answers_of_the_space(samekind, strict, files):
     answer = samekind("identify", *files, "--space", strict, "--json")
     assert (answer.status, answer.err) == (0, "")
-    told, space = json.loads(answer.out), MetricSpace.load(strict)
-    assert (told["threshold"], told["kind"]) == (space.open_set.threshold, "similarity")
+    content, space = json.loads(answer.out), MetricSpace.load(strict)
+    assert (content["threshold"], content["kind"]) == (space.open_set.threshold, "similarity")
     expected = identify(space, embed_files(space, files))
-    assert [(item["id"], item["class"]) for item in told["items"]] == [
+    assert [(item["id"], item["class"]) for item in content["items"]] == [
         (str(path), item.name) for path, item in zip(files, expected, strict=True)
     ]
-    assert [item["probability"] for item in told["items"]] == pytest.approx(
+    assert [item["probability"] for item in content["items"]] == pytest.approx(
         [item.probability for item in expected], abs=1e-5
     )
-    assert [item["class"] is None for item in told["items"]].count(True) == 2
+    assert [item["class"] is None for item in content["items"]].count(True) == 2
 
 
 def test_the_table_says_none_of_these(samekind, strict, files):
@@ -63,14 +63,14 @@ def test_warns_of_a_missing_threshold(samekind, trained, files, tmp_path):
     answer = samekind("identify", *files, "--space", tmp_path / "space")
     assert (answer.status, answer.err) == (0, f"{NO_THRESHOLD}; samekind calibrate --open-set fits one\n")
     assert NONE not in answer.out
-    told = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
-    assert (told["threshold"], told["kind"]) == (None, "similarity")
-    assert [item["class"] for item in told["items"]][:2] == ["0", "1"]
+    content = json.loads(samekind("identify", *files, "--space", tmp_path / "space", "--json").out)
+    assert (content["threshold"], content["kind"]) == (None, "similarity")
+    assert [item["class"] for item in content["items"]][:2] == ["0", "1"]
 
 
 def test_a_folder_and_an_enrolled_class(samekind, trained, folders, tmp_path):
     """What was none of the known classes has a name once a few examples gave it one."""
     sevens = sorted((folders / "7").iterdir())
     samekind("enroll", "seven", *sevens[:6], "--space", trained, "--out", tmp_path / "new")
-    told = json.loads(samekind("identify", *sevens[6:], "--space", tmp_path / "new", "--json").out)
-    assert [item["class"] for item in told["items"]].count("seven") >= 4
+    content = json.loads(samekind("identify", *sevens[6:], "--space", tmp_path / "new", "--json").out)
+    assert [item["class"] for item in content["items"]].count("seven") >= 4

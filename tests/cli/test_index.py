@@ -70,9 +70,9 @@ def everything_in(folder):
 
 @pytest.mark.parametrize("index_type", ["auto", "flat", "pq"])
 def test_stores_the_vectors_of_the_gallery(index, space, trained, folders, tmp_path, index_type):
-    told = index("build", trained, folders, "--out", tmp_path / "index", "--type", index_type)
-    assert (told["items"], told["dimension"], told["score"]) == (36, 64, "cosine")
-    assert told["backend"] == ("Exact" if index_type in ("auto", "exact") else "Faiss")
+    content = index("build", trained, folders, "--out", tmp_path / "index", "--type", index_type)
+    assert (content["items"], content["dimension"], content["score"]) == (36, 64, "cosine")
+    assert content["backend"] == ("Exact" if index_type in ("auto", "exact") else "Faiss")
     stored = open_index(tmp_path / "index", fingerprint=space_fingerprint(space))
     paths = sorted(folders.rglob("*.png"))
     assert list(stored) == [str(path) for path in paths]
@@ -87,8 +87,8 @@ def test_a_small_gallery_is_compared_whole(index, built):
 
 
 def test_stores_an_item_of_two_sources_once(index, trained, folders, tmp_path):
-    told = index("build", trained, folders / "7", folders, "--out", tmp_path / "index")
-    assert told["items"] == 36
+    content = index("build", trained, folders / "7", folders, "--out", tmp_path / "index")
+    assert content["items"] == 36
 
 
 def test_an_older_index_is_replaced(index, trained, folders, built):
@@ -109,9 +109,9 @@ def test_vectors_are_added_in_portions(index, trained, folders, tmp_path, monkey
 def test_the_shortlist_of_a_large_gallery_has_the_recall_it_was_measured_with(
     samekind, large, trained, tmp_path
 ):
-    folder, told = large
+    folder, content = large
     numpy.save(tmp_path / "others.npy", digits().inputs[1200:1350].numpy())
-    noted = told["shortlists"]["similarity"]
+    noted = content["shortlists"]["similarity"]
     assert 10 <= noted["size"] <= 300
     assert noted["interval"][0] >= 0.9
     assert (noted["k"], noted["wanted"], noted["sample"], noted["count"]) == (10, 0.9, 200, 1200)
@@ -139,8 +139,8 @@ def test_exhaustive_compares_every_pair(samekind, large, trained, space, folders
 
 
 def test_prints_what_was_measured_and_what_was_not(samekind, large, trained, folders):
-    folder, told = large
-    noted = told["shortlists"]["similarity"]
+    folder, content = large
+    noted = content["shortlists"]["similarity"]
     page = samekind("index", "info", folder).out
     assert page.startswith(f"{folder}: 1,200 vectors of 64 numbers; Exact, by cosine.\n")
     assert f"similarity: a shortlist of {noted['size']} of 1,200 finds {noted['recall']:.1%} " in page
@@ -154,7 +154,7 @@ def test_prints_what_was_measured_and_what_was_not(samekind, large, trained, fol
 
 
 def test_the_recall_of_an_index_that_grew_elsewhere_is_unknown(samekind, large, trained, folders, tmp_path):
-    folder, told = large
+    folder, content = large
     shutil.copytree(folder, tmp_path / "index")
     grown = open_index(tmp_path / "index")
     grown.add([str(place) for place in range(400)], torch.randn(400, 64))
@@ -162,14 +162,14 @@ def test_the_recall_of_an_index_that_grew_elsewhere_is_unknown(samekind, large, 
     query = ("search", folders / "1" / "00.png", "--index", tmp_path / "index", "--space", trained)
     used = json.loads(samekind(*query, "--json").out)["shortlist"]
     assert used["recall"] is None
-    assert used["size"] == -(-told["shortlists"]["similarity"]["size"] * 4 // 3)
+    assert used["size"] == -(-content["shortlists"]["similarity"]["size"] * 4 // 3)
 
 
 def test_measures_for_the_named_scores(index, trained, folders, tmp_path):
-    told = index(
+    content = index(
         *("build", trained, folders, "--out", tmp_path / "index"), "--kind", "fused", "--kind", "cosine"
     )
-    assert set(told["shortlists"]) == {"fused", "cosine"}
+    assert set(content["shortlists"]) == {"fused", "cosine"}
 
 
 # --- adding and removing ----------------------------------------------------------------------------
@@ -183,8 +183,8 @@ def fresh(folders, tmp_path):
 
 
 def test_finds_what_was_added(index, samekind, trained, built, fresh):
-    told = index("add", built, *fresh, "--space", trained)
-    assert (told["added"], told["items"]) == (2, 38)
+    content = index("add", built, *fresh, "--space", trained)
+    assert (content["added"], content["items"]) == (2, 38)
     search = samekind("search", fresh[0], "--index", built, "--space", trained, "-k", "50", "--json")
     assert str(fresh[1]) in [row["id"] for row in json.loads(search.out)["queries"][0]["found"]]
 
@@ -202,9 +202,9 @@ def test_refuses_or_replaces_known_items(samekind, index, trained, built, fresh,
 def test_measures_an_index_that_has_grown_again(index, trained, built, many, monkeypatch):
     monkeypatch.setattr("samekind.inference.shortlist_fitting.POOL", 200)
     assert index("info", built)["shortlists"]["similarity"]["count"] == 36
-    told = index("add", built, many, "--space", trained)
-    noted = told["shortlists"]["similarity"]
-    assert (told["items"], noted["count"], noted["wanted"], noted["k"]) == (1236, 1236, 0.95, 10)
+    content = index("add", built, many, "--space", trained)
+    noted = content["shortlists"]["similarity"]
+    assert (content["items"], noted["count"], noted["wanted"], noted["k"]) == (1236, 1236, 0.95, 10)
     assert noted["size"] is not None
     assert index("info", built)["shortlists"]["similarity"] == noted  # it was saved
 
@@ -276,21 +276,21 @@ def test_an_empty_index_can_be_filled_again(samekind, index, trained, folders, f
     place = tmp_path / "index"
     index("build", trained, folders, "--out", place, "--type", index_type)
     name = "Exact" if index_type == "exact" else "Faiss"
-    told = samekind("index", "remove", place, *open_index(place))
+    content = samekind("index", "remove", place, *open_index(place))
     empty = "There is nothing to find in it; samekind index add puts something in.\n"
     first = f"empty, for vectors of 64 numbers; {name}, by cosine.\n"
-    assert told == (0, f"{place}: removed 36; {first}{empty}", "")
-    told = samekind("index", "info", place)
-    assert (told.status, told.err) == (0, "")
-    assert told.out == f"{place}: {first}{empty}"
+    assert content == (0, f"{place}: removed 36; {first}{empty}", "")
+    content = samekind("index", "info", place)
+    assert (content.status, content.err) == (0, "")
+    assert content.out == f"{place}: {first}{empty}"
     assert index("info", place)["items"] == 0
     assert index("add", place, *fresh, "--space", trained)["items"] == 2
 
 
 def test_removes_items(index, built, folders):
     gone = [str(folders / "7" / "00.png"), str(folders / "0" / "11.png")]
-    told = index("remove", built, *gone, gone[0])
-    assert (told["removed"], told["items"]) == (2, 34)
+    content = index("remove", built, *gone, gone[0])
+    assert (content["removed"], content["items"]) == (2, 34)
     assert set(gone).isdisjoint(open_index(built))
 
 
@@ -302,11 +302,13 @@ def test_refuses_an_unknown_id_and_removes_nothing(samekind, built, folders):
 
 
 def test_prints_what_was_done(samekind, trained, built, fresh, folders):
-    told = samekind("index", "add", built, *fresh, "--space", trained).out
-    assert told.startswith(f"{built}: added 2; 38 vectors of 64 numbers; Exact, by cosine.\n")
-    assert "similarity: everything is compared: with up to 1,000 vectors that is quick, and needs no " in told
-    told = samekind("index", "remove", built, fresh[0]).out
-    assert told.startswith(f"{built}: removed 1; 37 vectors")
+    content = samekind("index", "add", built, *fresh, "--space", trained).out
+    assert content.startswith(f"{built}: added 2; 38 vectors of 64 numbers; Exact, by cosine.\n")
+    assert (
+        "similarity: everything is compared: with up to 1,000 vectors that is quick, and needs no " in content
+    )
+    content = samekind("index", "remove", built, fresh[0]).out
+    assert content.startswith(f"{built}: removed 1; 37 vectors")
 
 
 # --- mistakes ---------------------------------------------------------------------------------------
@@ -339,7 +341,7 @@ def test_refuses_another_space(samekind, space, trained, built, folders, tmp_pat
             "--kind is the kind of score; the type of the …",
         ),
         ("build RUN DATA --out O --kind cosin", 'this space has no score "cosin"; did you mean "cosine"? …'),
-        ("build RUN DATA --out DATA", "DATA holds something else than an index; …"),
+        ("build RUN DATA --out DATA", "DATA holds something other than an index; …"),
         ("build RUN nothing --out O", "there is no file nothing; …"),
         ("build RUN DATA --out O --type milvus", "an index of the type milvus is on a server: say where …"),
         ("build RUN DATA --out O --type postgres --server postgresql://x", "an index of the type postgres …"),
@@ -405,8 +407,8 @@ def on_a_server(request, monkeypatch):
 
 def test_measures_a_server_as_it_will_be_searched(index, samekind, trained, folders, tmp_path, on_a_server):
     command = ("build", trained, folders, "--type", on_a_server, "--server", "x://y", "--name", "mine")
-    told = index(*command, "--out", tmp_path / "index")
-    assert (told["server"], told["name"], told["items"]) == ("x://y", "mine", 36)
+    content = index(*command, "--out", tmp_path / "index")
+    assert (content["server"], content["name"], content["items"]) == ("x://y", "mine", 36)
     # Saved before there is anything, for others to go on; when all is there, because then it builds its own
     # index; and with what was measured.
     assert OnAServer.held["mine"].measured == [(0, 1), (36, 1), (36, 36)]
@@ -434,9 +436,9 @@ def test_goes_on_with_an_interrupted_build_on_a_server(
     OnAServer.held["mine"].close()  # as the end of the process would
     assert index("info", place)["items"] == 20
     monkeypatch.setattr("samekind.inference.shortlist_fitting.POOL", 200)
-    told = index("add", place, folders, many, "--space", trained, "--replace")
-    noted = told["shortlists"]["similarity"]
-    assert (told["items"], noted["count"], noted["wanted"], noted["k"]) == (1236, 1236, 0.9, 7)
+    content = index("add", place, folders, many, "--space", trained, "--replace")
+    noted = content["shortlists"]["similarity"]
+    assert (content["items"], noted["count"], noted["wanted"], noted["k"]) == (1236, 1236, 0.9, 7)
     assert noted["size"] is not None
 
 
@@ -457,10 +459,10 @@ def test_the_address_may_come_from_the_environment(
     index, trained, folders, tmp_path, on_a_server, monkeypatch
 ):
     monkeypatch.setenv("SAMEKIND_INDEX_URL", "x://from-there")
-    told = index(
+    content = index(
         *("build", trained, folders, "--type", on_a_server, "--name", "mine", "--out", tmp_path / "index")
     )
-    assert told["server"] == "x://from-there"
+    assert content["server"] == "x://from-there"
 
 
 def test_refuses_a_missing_server_before_the_work(
@@ -491,11 +493,11 @@ def test_a_real_server_that_goes_and_comes_back(index, samekind, trained, folder
             "--recall",
             "0.9",
         )
-        told = index(*command, "--server", server.get_uri(), "--out", tmp_path / "index")
-        assert (told["backend"], told["items"]) == ("Postgres", 1236)
+        content = index(*command, "--server", server.get_uri(), "--out", tmp_path / "index")
+        assert (content["backend"], content["items"]) == ("Postgres", 1236)
         query = ("search", folders / "7" / "00.png", "--index", tmp_path / "index", "--space", trained)
         before = json.loads(samekind(*query, "--json").out)
-        assert before["shortlist"]["size"] >= told["shortlists"]["similarity"]["size"]
+        assert before["shortlist"]["size"] >= content["shortlists"]["similarity"]["size"]
         gone = before["queries"][0]["found"][0]["id"]
         assert index("remove", tmp_path / "index", gone)["items"] == 1235
         server.stop()  # not by cleanup(), which only ever stops it once

@@ -17,35 +17,35 @@ def space(trained):
 
 
 @pytest.fixture(scope="module")
-def told(samekind, trained):
+def content(samekind, trained):
     answer = samekind("info", trained, "--json")
     assert (answer.status, answer.err) == (0, "")
     return json.loads(answer.out)
 
 
-def test_json_has_the_parts_as_they_are_stored(told, trained):
+def test_json_has_the_parts_as_they_are_stored(content, trained):
     expected = {"parts", "parameters", "classes", "decisions", "open set", "temperatures", "standings"}
-    assert told.keys() == expected | {"choices", "balances", "enrolled", "ladder"}
+    assert content.keys() == expected | {"choices", "balances", "enrolled", "ladder"}
     stored = json.loads((trained / "space" / "space.json").read_text())
     del stored["prototypes"]["arguments"]["classes"]  # told once, beside the parts
     del stored["auxiliary"]["prototypes"]["arguments"]["classes"]
     for name in ("encoder", "similarity", "prototypes"):
-        assert told["parts"][name] == stored[name]
-    assert told["parts"]["auxiliary"] == {"name": "AuxiliaryHead", "arguments": stored["auxiliary"]}
+        assert content["parts"][name] == stored[name]
+    assert content["parts"]["auxiliary"] == {"name": "AuxiliaryHead", "arguments": stored["auxiliary"]}
 
 
-def test_json_has_sizes_classes_and_decisions(told, space):
-    assert sum(told["parameters"].values()) == sum(parameter.numel() for parameter in space.parameters())
-    assert told["parameters"].keys() == told["parts"].keys()
-    assert told["classes"] == space.classes
-    assert told["decisions"] == json.loads(
+def test_json_has_sizes_classes_and_decisions(content, space):
+    assert sum(content["parameters"].values()) == sum(parameter.numel() for parameter in space.parameters())
+    assert content["parameters"].keys() == content["parts"].keys()
+    assert content["classes"] == space.classes
+    assert content["decisions"] == json.loads(
         json.dumps({kind: asdict(decision) for kind, decision in space.decisions.items()})
     )
 
 
-def test_prints_temperatures(samekind, trained, told, space):
-    assert list(told["temperatures"]) == ["similarity", "auxiliary", "fused"]
-    assert told["temperatures"] == {
+def test_prints_temperatures(samekind, trained, content, space):
+    assert list(content["temperatures"]) == ["similarity", "auxiliary", "fused"]
+    assert content["temperatures"] == {
         head: asdict(temperature) for head, temperature in space.temperatures.items()
     }
     page = samekind("info", trained).out
@@ -56,13 +56,13 @@ def test_prints_temperatures(samekind, trained, told, space):
     assert f"temperatures: fitted on {temperature.fitted_on}\n" in page
 
 
-def test_prints_how_each_kind_of_score_did(samekind, trained, told, space, tmp_path):
-    assert list(told["standings"]) == ["similarity", "cosine", "fused"]
+def test_prints_how_each_kind_of_score_did(samekind, trained, content, space, tmp_path):
+    assert list(content["standings"]) == ["similarity", "cosine", "fused"]
     page = samekind("info", trained).out
     for kind, standing in space.standings.items():
         line = [kind, f"{standing.equal_error:.2%}", f"{standing.recall:.1%}", f"{standing.named:.1%}"]
         assert line in [words.split() for words in page.splitlines()]
-        assert told["standings"][kind]["equal_error"] == standing.equal_error
+        assert content["standings"][kind]["equal_error"] == standing.equal_error
     assert "kinds of score: measured on digits, validation, known classes\n" in page
     unmeasured = MetricSpace.load(trained / "space")
     unmeasured.standings = {}
@@ -70,14 +70,14 @@ def test_prints_how_each_kind_of_score_did(samekind, trained, told, space, tmp_p
     assert "Kinds of score" not in samekind("info", tmp_path / "space").out
 
 
-def test_tables_have_the_same_values(samekind, trained, told):
+def test_tables_have_the_same_values(samekind, trained, content):
     page = samekind("info", trained).out
     assert "SmallConvnet(channels=1, size=8, dimension=64, width=32)" in page
     assert "scale=FixedScale" in page
-    for size in told["parameters"].values():
+    for size in content["parameters"].values():
         assert f" {size:,}\n" in page
     assert "\nClasses (7): 0, 1, 2, 3, 4, 5, 6\n" in page
-    for kind, decision in told["decisions"].items():
+    for kind, decision in content["decisions"].items():
         [line] = [line for line in page.splitlines() if line.startswith(f"{kind} ") and "eer" in line]
         rates = []
         for error in ("false_accept", "false_reject"):
@@ -104,10 +104,10 @@ def test_takes_the_folder_of_the_space(samekind, trained):
 
 def test_a_space_without_a_head_and_without_thresholds(samekind, space, tmp_path):
     MetricSpace(space.encoder, space.similarity, space.prototypes).save(tmp_path / "bare")
-    told = json.loads(samekind("info", tmp_path / "bare", "--json").out)
-    assert list(told["parts"]) == ["encoder", "similarity", "prototypes"]
-    assert told["decisions"] == {}
-    assert told["temperatures"] == {}
+    content = json.loads(samekind("info", tmp_path / "bare", "--json").out)
+    assert list(content["parts"]) == ["encoder", "similarity", "prototypes"]
+    assert content["decisions"] == {}
+    assert content["temperatures"] == {}
     answer = samekind("info", tmp_path / "bare")
     assert (answer.status, answer.out.count(PLAIN)) == (0, 1)
 

@@ -51,8 +51,8 @@ def test_the_printed_command_can_be_typed_as_it_is(samekind, table, tmp_path):
 def test_options_are_in_the_file(samekind, folders, tmp_path):
     out = tmp_path / "run.toml"
     options = ("--size", 12, "--unseen", "half", "--epochs", 4, "--want", "same-or-different")
-    told = json.loads(samekind("init", folders, "--out", out, *options, "--json").out)
-    assert told == {"run": str(out), "recipe": "verification", "items": 36, "classes": ["0", "1", "7"]}
+    content = json.loads(samekind("init", folders, "--out", out, *options, "--json").out)
+    assert content == {"run": str(out), "recipe": "verification", "items": 36, "classes": ["0", "1", "7"]}
     plan = read_plan(str(out))
     assert (plan.recipe, plan.data.size, plan.split["unseen"]) == ("verification", 12, "half")
     assert plan.run((1, 12, 12)).epochs == 4

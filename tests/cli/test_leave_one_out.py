@@ -127,8 +127,8 @@ def test_the_smallest_run_decides_what_suits_all(samekind, tmp_path, monkeypatch
     monkeypatch.setattr("samekind.recipes.few_items.FEW", trained_on)
     answer = command(samekind, path, tmp_path / "runs", "--json")
     assert answer.status == 0, answer.err
-    told = [line for line in answer.err.splitlines() if "few items" in line]
-    assert [line.partition(" it takes ")[0] for line in told] == (
+    content = [line for line in answer.err.splitlines() if "few items" in line]
+    assert [line.partition(" it takes ")[0] for line in content] == (
         ["triplet: with few items to train on"] if few else []  # once, not for each domain
     )
     for domain in "01":

@@ -212,12 +212,12 @@ SAYS = {
     "embed 0.png --space nowhere --out v.npy": "there is no space at nowhere; …",
     "embed 0.png --space run --out v.txt": "expected a file ending in .npy, .csv, .parquet; got v.txt",
     "predict 0.png --space run --out file": "expected a file ending in .csv, .parquet; got file",
-    "cluster 0.png --space run --out run": "run holds something else than groups; choose another folder",
-    "search 0.png --gallery 1.png --space run --save-index run": "run holds something else than an index; …",
+    "cluster 0.png --space run --out run": "run holds something other than groups; choose another folder",
+    "search 0.png --gallery 1.png --space run --save-index run": "run holds something other than an index; …",
     "search 0.png --gallery 'damaged space/space' --space run": "there is nothing to read in damaged …",
     "enroll 0 0.png --space run": 'the class "0" is already there; ask to replace it (--replace), …',
     "enroll new --space run": 'to enrol "new" give a few examples of it: files, folders or tables',
-    "enroll new 0.png --space run --out file": "file holds something else than a space; …",
+    "enroll new 0.png --space run --out file": "file holds something other than a space; …",
     "info nowhere": "there is no space at nowhere; expected a folder with space.json",
     "info file": "there is no space at file; expected a folder with space.json",
     "info unfinished": "unfinished holds a training that has not ended: 2 of 2 epochs are done; …",
@@ -370,16 +370,18 @@ def test_an_interrupted_training_goes_on(samekind, tmp_path):
     command += ["--unseen", "3,4,5,6,7,8,9"]
     program = [sys.executable, "-c", INTERRUPTED_AT_THE_SECOND_EPOCH, *command]
     process = subprocess.run(program, capture_output=True, text=True, timeout=120, check=False)
-    chosen, *told = process.stderr.splitlines(keepends=True)
+    chosen, *content = process.stderr.splitlines(keepends=True)
     assert chosen.startswith("triplet: with few items to train on it takes Adam")
     assert (process.returncode, process.stdout) == (130, "")
-    assert told.pop() == INTERRUPTED
-    assert [line.split(" loss ")[0] for line in told] == [f"triplet: epoch {1 + n}" for n in range(len(told))]
+    assert content.pop() == INTERRUPTED
+    assert [line.split(" loss ")[0] for line in content] == [
+        f"triplet: epoch {1 + n}" for n in range(len(content))
+    ]
     answer = samekind(*command)
     assert answer.status == 0
     went_on = [int(line.split()[2]) for line in answer.err.splitlines()[1:]]
     assert went_on == list(range(went_on[0], 5))
-    assert 2 <= went_on[0] <= len(told) + 1 <= 4
+    assert 2 <= went_on[0] <= len(content) + 1 <= 4
     record = [json.loads(line) for line in (tmp_path / "run" / "record.jsonl").read_text().splitlines()]
     assert [entry["epoch"] for entry in record] == list(range(1, 5))
 

@@ -59,7 +59,7 @@ def test_json_has_the_newest_item_first(ask, place, method, kind):
     options = [] if method in (None, "prototypes") else ["--known", "known", "--method", method]
     answer = ask("asked", *options, "--kind", kind, "--json")
     assert (answer.status, answer.err) == (0, "")
-    told, space = json.loads(answer.out), MetricSpace.load(place / "space")
+    content, space = json.loads(answer.out), MetricSpace.load(place / "space")
     paths, asked = points(place, "asked")
     known = points(place, "known")[1]
     if method == "svm":
@@ -69,17 +69,17 @@ def test_json_has_the_newest_item_first(ask, place, method, kind):
     else:
         newness = prototype_novelty(space, asked, kind=kind)
     expected = dict(zip(paths, newness.tolist(), strict=True))
-    assert {row["id"]: row["novelty"] for row in told["items"]} == pytest.approx(expected, abs=1e-5)
-    values = [row["novelty"] for row in told["items"]]
+    assert {row["id"]: row["novelty"] for row in content["items"]} == pytest.approx(expected, abs=1e-5)
+    values = [row["novelty"] for row in content["items"]]
     assert values == sorted(values, reverse=True)
-    assert (told["method"], told["kind"]) == (method or "prototypes", kind)
-    assert told["known"] == (20 if options else None)
-    for row in told["items"]:
+    assert (content["method"], content["kind"]) == (method or "prototypes", kind)
+    assert content["known"] == (20 if options else None)
+    for row in content["items"]:
         assert row["id"].split("/")[1] == row["label"]
         assert row["class"] in ("x", "y")
         assert ("new" in row) == (method == "svm")
     auroc = novelty_auroc(newness, torch.tensor(["strange" in path for path in paths]))
-    assert told["auroc"] == pytest.approx(
+    assert content["auroc"] == pytest.approx(
         {"value": auroc.mean, "low": auroc.low, "high": auroc.high, "new": 4, "known": 8}
     )
 
@@ -109,12 +109,12 @@ def test_warns_of_an_order_that_is_upside_down(samekind, place, tmp_path):
         'more than chance): "none of these" and what is new must not be decided by it; another --kind or '
         "--method may do better\n"
     )
-    told = samekind("novelty", place / "asked", "--space", tmp_path / "turned", "--json")
-    assert answer.err.startswith(f"careful: {json.loads(told.out)['warning']}; ")
-    assert told.err == ""
+    content = samekind("novelty", place / "asked", "--space", tmp_path / "turned", "--json")
+    assert answer.err.startswith(f"careful: {json.loads(content.out)['warning']}; ")
+    assert content.err == ""
     for asked in ("asked", "known"):  # in order, and with nothing to judge by
-        told = samekind("novelty", place / asked, "--space", place / "space", "--json")
-        assert json.loads(told.out)["warning"] is None
+        content = samekind("novelty", place / asked, "--space", place / "space", "--json")
+        assert json.loads(content.out)["warning"] is None
 
 
 def test_warns_of_items_that_were_trained_on(samekind, trained, folders):
@@ -130,21 +130,21 @@ def test_a_table_of_all(ask, tmp_path):
     assert f"All 12 items are in {out}" in page
     with out.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    told = json.loads(ask("asked", "--json").out)["items"]
-    assert [row["id"] for row in rows] == [row["id"] for row in told]
-    assert [float(row["novelty"]) for row in rows] == pytest.approx([row["novelty"] for row in told])
+    content = json.loads(ask("asked", "--json").out)["items"]
+    assert [row["id"] for row in rows] == [row["id"] for row in content]
+    assert [float(row["novelty"]) for row in rows] == pytest.approx([row["novelty"] for row in content])
 
 
 def test_a_space_without_classes_needs_known_items(samekind, place, tmp_path):
     space = MetricSpace.load(place / "space")
     bare = MetricSpace(space.encoder, Cosine(), SupportMeans(dimension=2), reader=space.reader)
     bare.save(tmp_path / "bare")
-    told = json.loads(
+    content = json.loads(
         samekind(
             "novelty", place / "asked", "--known", place / "known", "--space", tmp_path / "bare", "--json"
         ).out
     )
-    assert "class" not in told["items"][0]
+    assert "class" not in content["items"][0]
     refused = samekind("novelty", place / "asked", "--space", tmp_path / "bare")
     assert refused.err.startswith("samekind: this space knows no class yet; ")
 

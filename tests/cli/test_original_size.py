@@ -48,12 +48,10 @@ def named(samekind, space, *files):
     return [item["class"] for item in json.loads(answer.out)["items"]]
 
 
-def test_classes_that_differ_in_size_alone_are_told_apart_with_it_and_not_without(
-    samekind, trained, plankton
-):
+def test_classes_that_differ_only_in_size_are_distinguished_only_with_the_size(samekind, trained, plankton):
     files = [plankton / "known" / name / f"{place}.png" for name in ("adult", "larva") for place in range(20)]
-    told, untold = (named(samekind, run, *files) for run in trained)
-    assert told == ["adult"] * 20 + ["larva"] * 20
+    content, untold = (named(samekind, run, *files) for run in trained)
+    assert content == ["adult"] * 20 + ["larva"] * 20
     assert untold[:20] == untold[20:]
 
 

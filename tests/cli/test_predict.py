@@ -69,11 +69,11 @@ def test_counts_one_item_in_the_singular(samekind, trained, pictures, tmp_path):
 def test_accuracy_counts_labels_that_the_space_knows(samekind, trained, folders, tmp_path):
     """7 was never shown, so its pictures do not count."""
     out = tmp_path / "p.csv"
-    told = json.loads(samekind("predict", folders, "--space", trained, "--out", out, "--json").out)
+    content = json.loads(samekind("predict", folders, "--space", trained, "--out", out, "--json").out)
     judged = [row for row in rows_of(out) if row["label"] != "7"]
     right = sum(row["label"] == row["class"] for row in judged)
-    assert (told["items"], told["judged"], told["accuracy"]) == (36, 24, right / 24)
-    assert (told["out"], told["none of these"]) == (str(out), None)
+    assert (content["items"], content["judged"], content["accuracy"]) == (36, 24, right / 24)
+    assert (content["out"], content["none of these"]) == (str(out), None)
     page = samekind("predict", folders, "--space", trained, "--out", out).out
     assert f"Of 24 with a label the space knows, {right / 24:.2%} are named rightly." in page
 

@@ -12,10 +12,10 @@ def written(samekind, trained, tmp_path_factory):
     out = tmp_path_factory.mktemp("report") / "new" / "page.html"
     answer = samekind("report", trained, "--out", out, "--tasks", "2", "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
-    assert list(told["warnings"]) == [trained.name]
-    assert told.keys() == {"folder", "report", "gains", "warnings"}
-    assert (told["folder"], told["report"]) == (str(trained), str(out))
+    reported = json.loads(answer.out)
+    assert list(reported["warnings"]) == [trained.name]
+    assert reported.keys() == {"folder", "report", "gains", "warnings"}
+    assert (reported["folder"], reported["report"]) == (str(trained), str(out))
     return out
 
 
@@ -33,7 +33,7 @@ def test_it_is_the_page_evaluate_writes(written, samekind, trained, tmp_path):
     assert (tmp_path / "page.html").read_bytes() == written.read_bytes()
 
 
-def test_its_place_is_in_the_run_unless_told_otherwise(samekind, trained, monkeypatch):
+def test_by_default_its_place_is_in_the_run(samekind, trained, monkeypatch):
     places = []
     monkeypatch.setattr("samekind.evaluation.evaluate", lambda *_, **__: [])
     monkeypatch.setattr("samekind.questions.report.write_report", lambda path, **_: places.append(path))
@@ -67,7 +67,7 @@ def test_it_says_first_that_the_raw_inputs_are_not_beaten(samekind, trained, mon
     assert (silent.status, silent.err, len(silent.out.splitlines())) == (0, "", 1)
 
 
-def test_a_folder_without_a_run_is_told(samekind, tmp_path):
+def test_a_folder_without_a_run_is_reported(samekind, tmp_path):
     answer = samekind("report", tmp_path)
     assert (answer.status, answer.out) == (2, "")
     assert "is not the folder of a finished run" in answer.err

@@ -38,9 +38,9 @@ def by_hand(space, query, gallery, kind):
 @pytest.mark.parametrize("kind", ["similarity", "cosine"])
 def test_finds_the_best_and_not_the_query_itself(search, space, folders, kind):
     query, gallery = folders / "1" / "03.png", sorted(folders.rglob("*.png"))
-    told = search(query, "--gallery", folders, "-k", "4", "--kind", kind)
-    assert (told["kind"], told["gallery"], told["skipped"]) == (kind, 36, [])
-    [answer] = told["queries"]
+    content = search(query, "--gallery", folders, "-k", "4", "--kind", kind)
+    assert (content["kind"], content["gallery"], content["skipped"]) == (kind, 36, [])
+    [answer] = content["queries"]
     expected = [pair for pair in by_hand(space, query, gallery, kind) if pair[0] != str(query)][:4]
     assert [row["id"] for row in answer["found"]] == [id for id, _ in expected]
     assert [row["score"] for row in answer["found"]] == pytest.approx(
@@ -55,11 +55,11 @@ def test_finds_the_best_and_not_the_query_itself(search, space, folders, kind):
 
 def test_a_query_does_not_find_its_file_by_another_path(search, folders, tmp_path, monkeypatch):
     monkeypatch.chdir(folders / "0")
-    told = search("00.png", "--gallery", folders, "-k", "50")
-    assert len(told["queries"][0]["found"]) == 35
+    content = search("00.png", "--gallery", folders, "-k", "50")
+    assert len(content["queries"][0]["found"]) == 35
     copy = shutil.copy(folders / "0" / "00.png", tmp_path / "copy.png")
-    told = search(copy, "--gallery", folders, "-k", "50")
-    assert len(told["queries"][0]["found"]) == 36  # a copy is another file
+    content = search(copy, "--gallery", folders, "-k", "50")
+    assert len(content["queries"][0]["found"]) == 36  # a copy is another file
 
 
 @pytest.fixture
@@ -102,8 +102,8 @@ def test_an_index_without_paths_is_searched_by_its_ids(search, space, two_folder
     index = Exact(space.prototypes.dimension, fingerprint=space_fingerprint(space))
     index.add(ids, embed_files(space, ids), [{"label": "0"}] * 12)
     index.save(tmp_path / "old")
-    [told] = search(first / "0" / "03.png", "--index", tmp_path / "old", "-k", "50")["queries"]
-    assert sorted(row["id"] for row in told["found"]) == [id for id in ids if id != "0/03.png"]
+    [content] = search(first / "0" / "03.png", "--index", tmp_path / "old", "-k", "50")["queries"]
+    assert sorted(row["id"] for row in content["found"]) == [id for id in ids if id != "0/03.png"]
 
 
 @pytest.mark.parametrize("more", [["--kind", "cosine"], ["--kind", "cosine", "--exhaustive"]])
@@ -112,13 +112,13 @@ def test_finds_k_items_even_if_several_ids_are_the_query(search, two_folders, mo
     monkeypatch.chdir(first)
     (first / "link").symlink_to(first / "0")
     galleries = [word for name in ("0", first / "0", "link", "1") for word in ("--gallery", name)]
-    told = search("0/00.png", "7/00.png", *galleries, "-k", "3", *more)
-    assert told["gallery"] == 48
-    assert [len(query["found"]) for query in told["queries"]] == [3, 3]
-    assert not any("/00.png" in row["id"] for row in told["queries"][0]["found"])
+    content = search("0/00.png", "7/00.png", *galleries, "-k", "3", *more)
+    assert content["gallery"] == 48
+    assert [len(query["found"]) for query in content["queries"]] == [3, 3]
+    assert not any("/00.png" in row["id"] for row in content["queries"][0]["found"])
     whole = search("0/00.png", *galleries, "-k", "100", *more)["queries"][0]["found"]
     assert len(whole) == 45
-    scores = [[row["score"] for row in rows] for rows in (told["queries"][0]["found"], whole)]
+    scores = [[row["score"] for row in rows] for rows in (content["queries"][0]["found"], whole)]
     assert scores[0] == pytest.approx(scores[1][:3], abs=1e-5)
 
 
@@ -129,18 +129,20 @@ def test_named_data_do_not_find_themselves_from_another_folder(
     samekind("index", "build", trained, "digits", "--out", tmp_path / "index", "--recall", "1")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    told = search("digits", "--index", tmp_path / "index", "-k", "1", "--kind", "cosine")
-    assert all(query["found"][0]["id"] != query["id"] for query in told["queries"])
+    content = search("digits", "--index", tmp_path / "index", "-k", "1", "--kind", "cosine")
+    assert all(query["found"][0]["id"] != query["id"] for query in content["queries"])
 
 
 def test_several_queries_and_a_gallery_named_twice(search, folders):
-    told = search(folders / "0", folders / "7" / "01.png", "--gallery", folders, "--gallery", folders / "7")
-    assert told["gallery"] == 36
-    assert [query["id"] for query in told["queries"]] == [
+    content = search(
+        folders / "0", folders / "7" / "01.png", "--gallery", folders, "--gallery", folders / "7"
+    )
+    assert content["gallery"] == 36
+    assert [query["id"] for query in content["queries"]] == [
         *(str(path) for path in sorted((folders / "0").iterdir())),
         str(folders / "7" / "01.png"),
     ]
-    assert all(len(query["found"]) == 5 for query in told["queries"])
+    assert all(len(query["found"]) == 5 for query in content["queries"])
 
 
 def test_a_saved_index_gives_the_same_answer(search, samekind, trained, folders, tmp_path):
@@ -165,8 +167,8 @@ def test_reports_an_empty_index(samekind, search, trained, folders, tmp_path):
     says = "The index is empty: there is nothing to find; samekind index add puts something in.\n"
     for more in ([], ["--exhaustive"], ["--kind", "cosine"]):
         assert samekind(*where, *more) == (0, says, "")
-    told = search(folders / "7" / "00.png", "--index", tmp_path / "index")
-    assert (told["gallery"], told["shortlist"], told["queries"][0]["found"]) == (0, None, [])
+    content = search(folders / "7" / "00.png", "--index", tmp_path / "index")
+    assert (content["gallery"], content["shortlist"], content["queries"][0]["found"]) == (0, None, [])
 
 
 def test_an_index_outlives_an_enrolment_but_not_another_space(samekind, search, folders, trained, tmp_path):
@@ -187,10 +189,10 @@ def test_an_index_outlives_an_enrolment_but_not_another_space(samekind, search, 
 
 def test_tables_have_the_same_values(samekind, search, folders, trained):
     query = folders / "1" / "00.png"
-    [told] = search(query, "--gallery", folders, "-k", "2")["queries"]
+    [content] = search(query, "--gallery", folders, "-k", "2")["queries"]
     page = samekind("search", query, "--gallery", folders, "-k", "2", "--space", trained).out
     assert f"Most like {query}" in page.replace("\n", "")
-    for row in told["found"]:
+    for row in content["found"]:
         assert f"{row['score']:.4f}" in page
         assert f"{row['probability']:.3f}" in page
 
@@ -234,5 +236,5 @@ def test_refuses_to_overwrite_another_folder(samekind, folders, trained, tmp_pat
     command = ("search", folders / "0" / "00.png", "--gallery", folders, "--space", trained)
     answer = samekind(*command, "--save-index", tmp_path)
     assert answer.err == (
-        f"samekind: {tmp_path} holds something else than an index; choose another folder to save to\n"
+        f"samekind: {tmp_path} holds something other than an index; choose another folder to save to\n"
     )

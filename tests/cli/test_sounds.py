@@ -97,8 +97,8 @@ def test_compare_enroll_identify_search_and_embed(heard, speech, samekind, tmp_p
     assert answer.status == 0, answer.err
     named = json.loads(samekind("identify", anna, other, "--space", enrolled, "--json").out)
     assert len(named["items"]) == 2
-    told = json.loads(samekind("search", anna, "--gallery", speech, *space, "--json").out)
-    assert told
+    content = json.loads(samekind("search", anna, "--gallery", speech, *space, "--json").out)
+    assert content
     assert samekind("embed", speech, "--out", tmp_path / "z.npy", *space).status == 0
     assert np.load(tmp_path / "z.npy").shape == (36, 16)
 
@@ -107,9 +107,9 @@ def test_who_is_heard_when(heard, samekind, tmp_path, trained, pictures):
     meeting = np.concatenate([voice(0, 3, seconds=2), np.zeros(16000), voice(3, 4, seconds=2)])
     soundfile.write(tmp_path / "meeting.wav", meeting, 16000)
     given = ("identify", tmp_path / "meeting.wav", "--windows", "0.5", "--space", heard)
-    told = json.loads(samekind(*given, "--json").out)["stretches"]
-    assert [told[0]["from"], round(told[-1]["to"], 3)] == [0.0, round(len(meeting) / 16000, 3)]
-    assert any(one["to"] < two["from"] for one, two in itertools.pairwise(told))  # the silence
+    content = json.loads(samekind(*given, "--json").out)["stretches"]
+    assert [content[0]["from"], round(content[-1]["to"], 3)] == [0.0, round(len(meeting) / 16000, 3)]
+    assert any(one["to"] < two["from"] for one, two in itertools.pairwise(content))  # the silence
     answer = samekind(*given)
     assert answer.status == 0, answer.err
     assert "0:00:00.0" in answer.out
@@ -137,9 +137,9 @@ def test_attack_writes_sounds_and_says_how_loud_the_changes_are(heard, speech, s
     assert len(files) == 6
     lengths = {soundfile.info(path).frames for path in speech.rglob("*") if path.is_file()}
     assert {soundfile.info(path).frames for path in files} <= lengths  # padding is not written
-    told = json.loads(samekind(*given, "--norm", "snr", "--eps", "20dB", "--json").out)
-    assert (told["norm"], round(told["epsilon"], 3)) == ("snr", 0.1)
-    assert told["unit"].startswith("of the size of the item itself")
+    content = json.loads(samekind(*given, "--norm", "snr", "--eps", "20dB", "--json").out)
+    assert (content["norm"], round(content["epsilon"], 3)) == ("snr", 0.1)
+    assert content["unit"].startswith("of the size of the item itself")
     answer = samekind(*given, "--eps", "20dB")
     assert (answer.status, answer.err.count("\n")) == (2, 1)
     assert "takes --norm snr" in answer.err
@@ -204,7 +204,7 @@ def test_a_published_network_is_the_first_rung(samekind, tmp_path):
     assert answer.status == 0, answer.err
     assert "untrained features" in answer.out
     weights.unlink()  # the space has its own
-    told = samekind(
+    content = samekind(
         "compare",
         tmp_path / "flat" / "0" / "0.wav",
         tmp_path / "flat" / "0" / "1.wav",
@@ -212,7 +212,7 @@ def test_a_published_network_is_the_first_rung(samekind, tmp_path):
         tmp_path / "run",
         "--json",
     )
-    assert told.status == 0, told.err
+    assert content.status == 0, content.err
 
 
 def test_the_recipe_for_speakers_goes_on_from_a_space_on_other_speakers(speech, samekind, tmp_path):

@@ -39,7 +39,7 @@ def test_training_keeps_the_tree_and_measures_by_it_after_each_epoch(run, tree):
     assert json.loads((run / "data.json").read_text())["data"]["taxonomy"] == str(tree)
 
 
-def test_a_leaf_without_items_is_told_and_a_missing_class_is_refused(
+def test_a_leaf_without_items_is_reported_and_a_missing_class_is_refused(
     again, samekind, folders, tree, tmp_path
 ):
     command = ("train", "triplet", "--data", folders, "--set", "epochs=1", "--out", tmp_path / "run")
@@ -91,8 +91,8 @@ def test_init_writes_the_path_of_the_tree_beside_the_run_file(samekind, tree, tm
 
 def test_evaluation_grades_by_the_tree_of_the_space_or_of_a_file(samekind, run, trained, tree):
     options = ("--tasks", "3", "--no-references", "--json")
-    told = json.loads(samekind("evaluate", run, *options).out)
-    rows = [row for row in told["systems"]["with-tree"] if row["question"] == "tree"]
+    reported = json.loads(samekind("evaluate", run, *options).out)
+    rows = [row for row in reported["systems"]["with-tree"] if row["question"] == "tree"]
     assert {(row["items"], row["measure"]) for row in rows} >= {
         ("seen", "severity of mistakes"),
         ("seen", "HP@5"),
@@ -100,11 +100,21 @@ def test_evaluation_grades_by_the_tree_of_the_space_or_of_a_file(samekind, run, 
         ("seen", "mean correlation of prototypes"),
         ("unseen", "HS@50"),
     }
-    assert {"name", "neighbour", "steps", "nearest"} == told["misplaced"][0].keys()
+    assert {"name", "neighbour", "steps", "nearest"} == reported["misplaced"][0].keys()
     without = json.loads(samekind("evaluate", trained, *options).out)
     assert not [row for row in without["systems"]["trained"] if row["question"] == "tree"]
     given = json.loads(samekind("evaluate", trained, *options, "--taxonomy", tree).out)
     assert [row["measure"] for row in given["systems"]["trained"] if row["question"] == "tree"]
+
+
+def test_a_space_whose_proxies_the_tree_laid_out_is_evaluated_reported_and_checked(samekind, tree, tmp_path):
+    """What the encoder was before the training needs no tree: the items of an evaluation have none."""
+    run, few = tmp_path / "laid-out", ("--set", "epochs=1")
+    trained = samekind("train", "corr", "--data", "digits", "--taxonomy", tree, *few, "--out", run)
+    assert (trained.status, "Traceback" in trained.err) == (0, False)
+    for command in (("evaluate", run, "--tasks", "3"), ("report", run), ("classes", run), ("tree", run)):
+        answer = samekind(*command)
+        assert answer.status == 0, answer.err
 
 
 def test_the_tables_name_classes_in_the_wrong_place(samekind, run):
@@ -116,11 +126,11 @@ def test_the_tables_name_classes_in_the_wrong_place(samekind, run):
 
 def test_identify_answers_with_a_group_where_the_class_is_unsure(samekind, run, trained, folders):
     files = sorted(folders.glob("[01]/*.png"))
-    told = json.loads(samekind("identify", *files, "--space", run, "--level", "0.999", "--json").out)
-    names = [item["class"] for item in told["items"]]
+    reported = json.loads(samekind("identify", *files, "--space", run, "--level", "0.999", "--json").out)
+    names = [item["class"] for item in reported["items"]]
     assert set(names) <= {"digits", "round", "straight", *"0123456789", None}
     assert set(names) & {"digits", "round", "straight"}
-    assert told["level"] == 0.999
+    assert reported["level"] == 0.999
     answer = samekind("identify", *files, "--space", run, "--level", "0.999")
     assert "some digits" in answer.out or "some round" in answer.out or "some straight" in answer.out
     sure = json.loads(samekind("identify", *files, "--space", run, "--level", "0.5", "--json").out)
@@ -139,6 +149,14 @@ def test_an_enrolled_class_takes_its_place_in_the_tree(samekind, run, folders, t
     answer = samekind("enroll", "ring", folders / "0", "--space", copy, "--under", "straight", "--json")
     assert json.loads(answer.out)["under"] == "straight"
     assert MetricSpace.load(copy / "space").tree.children("straight")[-2:] == ("bar", "ring")
+    files = sorted(folders.glob("1/*.png"))
+    told = samekind("identify", *files, "--space", copy, "--level", "0.9")
+    known = len(MetricSpace.load(run / "space").classes)
+    assert (
+        f"the level was fitted when the space knew {known} classes, and it knows {known + 2} now" in told.err
+    )
+    assert told.err.endswith("or the share of right answers may be lower\n")  # no other command after it
+    assert "when the space knew" not in samekind("identify", *files, "--space", run, "--level", "0.9").err
     answer = samekind("enroll", "hook", folders / "7", "--space", copy, "--under", "strait")
     assert answer.status == 2
     assert 'expected a node of the tree, got "strait"' in answer.err

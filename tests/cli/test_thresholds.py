@@ -4,7 +4,7 @@ from samekind.cli.thresholds import AT_BOUND, PLAIN, print_temperatures, rate_wi
 from samekind.decisions import Decision, Temperature
 
 
-def test_a_rate_says_between_what_it_lies():
+def test_a_rate_comes_with_its_interval():
     assert rate_with_interval(0.013, (0.009, 0.018)) == "1.30% (0.90 to 1.80)"
     assert rate_with_interval(0.0, None) == "0.00%"
 
@@ -20,14 +20,14 @@ def test_every_head_has_its_line_and_a_bound_its_warning(capsys):
     print_temperatures(
         {"similarity": Temperature(0.51234, "x", 1234), "fused": Temperature(2e3, "x", 40, True)}
     )
-    told = capsys.readouterr()
-    assert [line.split() for line in told.out.splitlines()[-2:]] == [
+    content = capsys.readouterr()
+    assert [line.split() for line in content.out.splitlines()[-2:]] == [
         ["similarity", "0.5123", "1,234"],
         ["fused", "2000", "40"],
     ]
-    assert told.err == AT_BOUND.format(head="fused") + "\n"
+    assert content.err == AT_BOUND.format(head="fused") + "\n"
 
 
-def test_where_there_is_none_that_is_said(capsys):
+def test_missing_temperatures_are_reported(capsys):
     print_temperatures({})
     assert capsys.readouterr().out == f"\n{PLAIN}\n"

@@ -3,12 +3,15 @@
 import json
 import shutil
 import sys
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from samekind import recipes
+from samekind.cli import train
 from samekind.data import digits, open_data, prepare, sets
+from samekind.decisions import Ladder, Rung
 from samekind.errors import SettingError
 from samekind.questions.choices import choices_in_words
 from samekind.recipes import fit
@@ -35,21 +38,21 @@ def content(folder):
 def test_the_folder_holds_the_whole_run(trained):
     # Another test may have evaluated the run, which keeps its measures there.
     assert {path.name for path in trained.iterdir()} - {"measures.json"} == FILES
-    told = json.loads((trained / "data.json").read_text())
-    assert told["source"] == "digits"
-    assert (told["split"]["unseen"], told["split"]["seed"]) == (["7", "8", "9"], 0)
+    reported = json.loads((trained / "data.json").read_text())
+    assert reported["source"] == "digits"
+    assert (reported["split"]["unseen"], reported["split"]["seed"]) == (["7", "8", "9"], 0)
 
 
 def test_a_finished_run_answers_again_without_training(again, copy):
     before = {name: (copy / name).read_bytes() for name in ("last.pt", "best.pt", "record.jsonl")}
     answer = again(copy, "--json")
     assert (answer.status, answer.err) == (0, "")  # no epoch, so no progress
-    told = json.loads(answer.out)
-    assert told.keys() == {"folder", "space", "best", "classes"}
-    assert (told["folder"], told["space"]) == (str(copy), str(copy / "space"))
-    assert told["classes"] == ["0", "1", "2", "3", "4", "5", "6"]
+    reported = json.loads(answer.out)
+    assert reported.keys() == {"folder", "space", "best", "classes"}
+    assert (reported["folder"], reported["space"]) == (str(copy), str(copy / "space"))
+    assert reported["classes"] == ["0", "1", "2", "3", "4", "5", "6"]
     record = [json.loads(line) for line in (copy / "record.jsonl").read_text().splitlines()]
-    assert told["best"] == min(record, key=lambda entry: entry["validation"]["eer"])
+    assert reported["best"] == min(record, key=lambda entry: entry["validation"]["eer"])
     assert {name: (copy / name).read_bytes() for name in before} == before
 
 
@@ -269,8 +272,8 @@ def test_warns_of_copies_in_training_and_test(samekind, folders, tmp_path):
     trained = samekind("train", "triplet", "--data", data, "--set", "epochs=1", "--out", run)
     assert f" {said} (" in trained.err
     answer = samekind("evaluate", run, "--tasks", 2, "--no-references", "--report", page, "--json")
-    [told] = [line for line in json.loads(answer.out)["warnings"]["run"] if said in line]
-    assert f"Careful: {told}." in page.read_text(encoding="utf-8")
+    [reported] = [line for line in json.loads(answer.out)["warnings"]["run"] if said in line]
+    assert f"Careful: {reported}." in page.read_text(encoding="utf-8")
 
 
 def test_prints_no_warning_without_copies(samekind, folders, tmp_path):
@@ -299,11 +302,27 @@ def counted_runs(monkeypatch):
 
 
 def test_a_training_makes_few_runs_and_one_split(samekind, tmp_path, counted_runs):
-    """It once made 18 runs and split the items twice."""
+    """One for the seed of the split, one for what is left to train on. It once made 18, and split twice."""
     command = ("train", "triplet", "--out", tmp_path / "run", "--unseen", "2,3,4,5,6,7,8,9")
     assert samekind(*command, "--set", "epochs=1").status == 0
-    assert counted_runs["runs"] <= 4
+    assert counted_runs["runs"] <= 6
     assert counted_runs["splits"] == 1
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [
+        ("raw input", "Kept: raw input, because nothing that was tried is better by more than chance."),
+        ("encoder trained", "Kept: encoder trained."),
+    ],
+)
+def test_a_ladder_that_stays_at_its_start_says_why(kept, said, capsys):
+    rungs = [
+        Rung(name, 0.5, 0.2, "similarity", "similarity", 1.0) for name in ("raw input", "encoder trained")
+    ]
+    answer = SimpleNamespace(ladder=Ladder(tuple(rungs), kept, "2 folds"), choices=(), saved="s", folder="f")
+    train._print(answer)
+    assert capsys.readouterr().out.splitlines()[0] == said
 
 
 # --- trainings that were stopped --------------------------------------------------------------------

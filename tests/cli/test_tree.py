@@ -19,9 +19,9 @@ def test_a_tree_is_written_drawn_and_compared(samekind, trained, names, tmp_path
     taxonomy.write_text("\n".join(["class,path", *rows]))
     files = [tmp_path / name for name in ("tree.nwk", "tree.svg", "round.png")]
     to = [argument for path in files for argument in ("--to", path)]
-    told = json.loads(samekind("tree", trained, "--taxonomy", taxonomy, *to, "--json").out)
-    assert told["files"] == list(map(str, files))
-    assert 0 <= told["agreement"]["normalised_robinson_foulds"] <= 1
+    content = json.loads(samekind("tree", trained, "--taxonomy", taxonomy, *to, "--json").out)
+    assert content["files"] == list(map(str, files))
+    assert 0 <= content["agreement"]["normalised_robinson_foulds"] <= 1
     assert sorted(read_tree(files[0]).leaves()) == sorted(names)
     assert b"<svg" in files[1].read_bytes()
     assert files[2].read_bytes().startswith(b"\x89PNG")
@@ -32,9 +32,18 @@ def test_people_get_a_sentence_and_the_tree(samekind, trained, names, tmp_path):
     assert (answer.status, answer.err) == (0, "")
     assert answer.out.strip().endswith(";")
     known = tmp_path / "known.txt"
+    groups = [names[:2], names[2:]]
+    lines = [
+        line
+        for place, some in enumerate(groups)
+        for line in (f"  {place} group", *(f"    {n}" for n in some))
+    ]
+    known.write_text("\n".join(["all", *lines]))
+    content = " ".join(samekind("tree", trained, "--taxonomy", known).out.split())
+    assert "of the 1 splits of the known one. Robinson-Foulds distance" in content
     known.write_text("all\n" + "\n".join(f"  {name}" for name in names))
-    told = " ".join(samekind("tree", trained, "--taxonomy", known).out.split())
-    assert "splits of the known one. Robinson-Foulds distance" in told
+    content = " ".join(samekind("tree", trained, "--taxonomy", known).out.split())
+    assert "The known tree has no group of classes that a tree could miss" in content
 
 
 def test_mistakes_are_one_line(samekind, trained, tmp_path):

@@ -49,7 +49,7 @@ def test_json_is_what_the_library_says(ask, place, kind, symmetrise, spectrum):
     options = ("--kind", kind, "--symmetrise", symmetrise, "--spectrum", spectrum, "--seed", "4")
     answer = ask("one.npy", "other.npy", *options, "--json")
     assert (answer.status, answer.err) == (0, "")
-    told = json.loads(answer.out)
+    content = json.loads(answer.out)
     space = MetricSpace.load(place / "space")
     expected = two_sample(
         space,
@@ -61,11 +61,11 @@ def test_json_is_what_the_library_says(ask, place, kind, symmetrise, spectrum):
         permutations=99,
         seed=4,
     )
-    assert {name: told[name] for name in expected._fields} == pytest.approx(expected._asdict(), rel=1e-4)
-    assert told["different"] == (expected.p_value < 0.05)
-    assert told["A"] == {"source": "one.npy", "items": 30, "compared": 30, "skipped": []}
-    assert (told["B"]["source"], told["kind"], told["seed"]) == ("other.npy", kind, 4)
-    assert (told["symmetrise"], told["spectrum"]) == (symmetrise, spectrum)
+    assert {name: content[name] for name in expected._fields} == pytest.approx(expected._asdict(), rel=1e-4)
+    assert content["different"] == (expected.p_value < 0.05)
+    assert content["A"] == {"source": "one.npy", "items": 30, "compared": 30, "skipped": []}
+    assert (content["B"]["source"], content["kind"], content["seed"]) == ("other.npy", kind, 4)
+    assert (content["symmetrise"], content["spectrum"]) == (symmetrise, spectrum)
 
 
 def test_in_words(ask):
@@ -77,23 +77,23 @@ def test_in_words(ask):
 
 
 def test_draws_from_many_items(ask):
-    told = json.loads(ask("one.npy", "other.npy", "--most", "20", "--json").out)
-    assert (told["A"]["items"], told["A"]["compared"]) == (30, 20)
+    content = json.loads(ask("one.npy", "other.npy", "--most", "20", "--json").out)
+    assert (content["A"]["items"], content["A"]["compared"]) == (30, 20)
     assert "of 20 of 30 and 20 of 30 items" in ask("one.npy", "other.npy", "--most", "20").out
     other = json.loads(ask("one.npy", "other.npy", "--most", "20", "--seed", "1", "--json").out)
-    assert other["discrepancy"] != told["discrepancy"]
+    assert other["discrepancy"] != content["discrepancy"]
 
 
 def test_a_collection_against_itself_is_never_different(ask):
-    told = json.loads(ask("one.npy", "one.npy", "--json").out)
-    assert not told["different"]
+    content = json.loads(ask("one.npy", "one.npy", "--json").out)
+    assert not content["different"]
 
 
 @pytest.mark.slow
 def test_folders_of_pictures_of_two_digits_differ(samekind, trained, folders):
     one, other, *_ = sorted(path for path in folders.iterdir() if path.is_dir())
-    told = json.loads(samekind("two-sample", one, other, "--space", trained, "--json").out)
-    assert told["different"]
+    content = json.loads(samekind("two-sample", one, other, "--space", trained, "--json").out)
+    assert content["different"]
 
 
 @pytest.mark.parametrize(

@@ -57,13 +57,24 @@ def test_advises_on_sounds_that_are_not_read(tmp_path):
     )
 
 
-def test_describes_data_that_cannot_be_opened(make_folder, make_picture):
-    root = make_folder({"cat": 2, "dog": 2})
+def test_the_size_that_pictures_of_several_get_is_told(make_folder, make_picture):
+    root = make_folder({"cat": 3, "dog": 2})
     make_picture(root / "dog" / "9.png", height=4, width=4)
     report = examine(root)
+    assert report.classes == {"cat": 3, "dog": 3}
+    assert report.sizes == {(6, 8): 5, (4, 4): 1}
+    assert not report.errors
+    assert any(
+        "2 different sizes" in warning and "brought to 6 x 6" in warning for warning in report.warnings
+    )
+    assert not any("sizes" in warning for warning in examine(root, settings=DataSettings(size=8)).warnings)
+
+
+def test_describes_data_that_cannot_be_opened(make_folder):
+    root = make_folder({"cat": 2, "dog": 3})
+    report = examine(root, settings=DataSettings(classes=("cat",)))
     assert report.classes == {"cat": 2, "dog": 3}
-    assert report.sizes == {(6, 8): 4, (4, 4): 1}
-    assert "2 different sizes" in report.errors[0]
+    assert "outside the given classes" in report.errors[0]
 
 
 def test_skipping_makes_unreadable_files_a_warning(make_folder):

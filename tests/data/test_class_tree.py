@@ -31,7 +31,7 @@ def test_a_class_that_is_missing_is_named():
         expect_classes({"a": "b"}, ["a"])
 
 
-def test_a_leaf_without_items_is_told():
+def test_a_leaf_without_items_is_reported():
     assert leaves_without_items(TREE, digits().classes) == ""
     assert (
         leaves_without_items(TREE, "0123") == "6 leaves of the tree have no items: 6, 8, 9, 4, 5 and 1 more"

@@ -26,6 +26,21 @@ def named(items):
     return [(int(x[0]), items.classes[y]) for x, y in zip(items.inputs, items.labels, strict=True)]
 
 
+def test_is_printed_in_one_line_whatever_it_holds():
+    assert repr(fruit()) == "Items('fruit', 6 items of 2, 3 classes)"
+    many = Items(
+        torch.zeros(2000, 3, 8, 8),
+        torch.zeros(2000, dtype=torch.int64),
+        ("a", "b"),
+        "pictures",
+        domains=torch.arange(2000) % 2,
+        domain_names=("x", "y"),
+        groups=torch.arange(2000) // 4,
+        ids=tuple(map(str, range(2000))),
+    )
+    assert repr(many) == "Items('pictures', 2,000 items of 3 x 8 x 8, 2 classes, 2 domains, 500 groups)"
+
+
 def test_knows_its_length_and_the_shape_of_one_input():
     items = Items(
         inputs=torch.zeros(5, 3, 8, 6),

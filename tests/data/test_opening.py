@@ -44,6 +44,20 @@ def test_a_folder_its_archive_and_a_manifest_of_it_are_the_same_items(make_folde
     assert torch.equal(stored[1].inputs[:], opened[0].inputs)
 
 
+def test_pictures_of_different_sizes_are_opened_with_one_and_again_with_the_same(make_folder, make_picture):
+    root = make_folder({"cat": 3, "dog": 2})
+    make_picture(root / "dog" / "9.png", height=5, width=4)
+    items = open_data(root)
+    assert items.shape == (3, 6, 6)
+    assert items.source.settings == DataSettings(size=6)
+    assert "2 different sizes" in items.notes[0]
+    # Smaller pictures that come later do not change how those of a run are read.
+    for number in range(9):
+        make_picture(root / "dog" / f"small{number}.png", height=3, width=3)
+    assert open_data(root).shape == (3, 3, 3)
+    assert open_data(root, settings=items.source.settings).shape == (3, 6, 6)
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_table_is_opened_by_its_label_column(tmp_path, kind):
     if kind == "csv":

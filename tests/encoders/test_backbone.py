@@ -202,7 +202,7 @@ def test_it_has_no_maps_to_attend_to():
         ({"channels": 2}, "1 or 3 channels; got 2"),
         ({"dimension": 0}, "got dimension 0"),
         ({"batch_norm": "off"}, 'got "off"'),
-        ({"network": "hf-hub:owner/net"}, 'got "hf-hub:owner/net", which is a place'),
+        ({"network": "hf-hub:owner/net"}, 'got a place: "hf-hub:owner/net"'),
     ],
 )
 def test_refuses_impossible_settings(timm, wrong, says):

@@ -47,7 +47,7 @@ def test_one_is_centred_and_the_other_is_normalised_by_its_cohort():
     assert values["centred cosine", "EER"] != values["AS-norm cosine", "EER"]
 
 
-def test_embeddings_that_lie_in_one_corner_are_told_apart_once_centred():
+def test_embeddings_in_one_corner_are_separated_after_centring():
     """Far from the origin every cosine is near 1."""
     z = F.one_hot(ITEMS.labels, 5) * 0.1 + torch.tensor([100.0, 0, 0, 0, 0])
     rows = cosine_references(ITEMS, z, z, name="seen", ks=(1,))

@@ -57,7 +57,7 @@ def test_items_without_noise_are_better_in_every_line(answers):
     assert all(answer.own.measure == answer.reference.measure for answer in answers)
 
 
-def test_none_of_those_is_by_hand_what_it_says(near, answers):
+def test_none_of_those_agrees_with_the_definition(near, answers):
     """Even classes are known by the mean of their first five; the score is minus the distance to the next."""
     known, unknown = [], []
     means = torch.stack([near.inputs[near.labels == label][:5].mean(0) for label in (0, 2, 4)])

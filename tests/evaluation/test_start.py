@@ -28,7 +28,7 @@ def reference(value, *, measure="accuracy", items="seen", kind=RAW):
         (0.95, "not better", "does not beat 95.00% by nearest raw input: -15.00 points"),
     ],
 )
-def test_a_gain_is_said_in_words(value, verdict, end):
+def test_a_gain_is_described_in_words(value, verdict, end):
     other = OWN._replace(kind="auxiliary", value=0.99, low=0.98)  # not the kind that the space answers by
     [gain] = gains([OWN, other, reference(value)])
     assert (gain.verdict, gain.sentence) == (verdict, f"accuracy, seen: 80.00% by similarity {end}")

@@ -49,6 +49,7 @@ def test_every_measure_is_the_one_of_its_name():
         "accuracy at threshold": accuracy_at(scores, same, 0.5),
         "FAR at threshold": accepts,
         "FRR at threshold": rejects,
+        "minDCF at 0.1%": minimum_detection_cost(scores, same, prior=0.001).cost,
         "Cllr": log_likelihood_ratio_cost(3 * scores.double() - 1, same),
     }
     assert {row.measure: row.value for row in rows} == pytest.approx(expected)
@@ -73,7 +74,7 @@ def test_a_decision_without_calibration_has_no_cllr():
 def test_two_classes_have_values_and_no_intervals():
     trials = some_trials(classes=2)
     rows = trial_rows(trials, ABOUT, decision=DECISION, measures="all")
-    assert len(rows) == 7
+    assert len(rows) == 8
     assert rows[0].value == equal_error_rate(trials.scores, trials.same).rate
     assert all(row[5:] == (None, None, "", "") for row in rows)
 
@@ -92,12 +93,12 @@ def test_differences_are_the_paired_ones():
     rows = trial_differences(one, other, ABOUT, decisions=decisions, measures="all", seed=4)
     # The second has no calibration, so there is no Cllr to compare.
     names = ["EER", "AUC", "minDCF at 1%", "accuracy at threshold", "FAR at threshold", "FRR at threshold"]
-    assert [row.measure for row in rows] == names
+    assert [row.measure for row in rows] == [*names, "minDCF at 0.1%"]
     expected = paired_bootstrap(
         one.scores,
         other.scores,
         *one[1:],
-        statistics=["EER", "AUC", "minDCF", "accuracy", "FAR", "FRR"],
+        statistics=["EER", "AUC", "minDCF", "accuracy", "FAR", "FRR", "strict minDCF"],
         thresholds=(0.5, 0.2),
         seed=4,
     )

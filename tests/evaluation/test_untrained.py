@@ -123,7 +123,7 @@ def test_only_an_encoder_that_came_with_weights_is_a_reference(timm, monkeypatch
     def missing(*_):
         raise PackageError("timm is not installed")
 
-    monkeypatch.setattr(module, "build_space", missing)
+    monkeypatch.setattr(module, "build_encoder", missing)
     encoder, why = untrained_encoder(began, items)
     assert encoder is None
     assert why.endswith("compared with the nearest raw input: timm is not installed")

@@ -48,6 +48,30 @@ def test_a_space_with_one_kind_of_score_has_one_rate():
     assert len(measures) == 3
 
 
+def test_clusters_by_hand():
+    """On the sphere, where the cosine compares; the shift is that of the means since the call before."""
+    space, validate = a_space(Cosine()).eval(), validation(ITEMS, ("clusters",))
+    z = torch.nn.functional.normalize(embed(space, ITEMS.inputs), dim=1)
+    means = torch.stack([z[ITEMS.labels == label].mean(0) for label in range(3)])
+    radii = [(z[ITEMS.labels == label] - means[label]).norm(dim=1).mean() for label in range(3)]
+    first = validate(space)
+    assert first["cluster radius"] == pytest.approx(float(sum(radii)) / 3, rel=1e-5)
+    nearest = torch.cdist(z, means).argmin(1)
+    assert first["nearest-centroid accuracy"] == pytest.approx(
+        float((nearest == ITEMS.labels).double().mean())
+    )
+    assert first.keys() == {"nearest-centroid accuracy", "cluster radius"}
+    assert validate(space)["centroid shift"] == 0
+    with torch.no_grad():
+        for weights in space.encoder.parameters():
+            weights += 0.1
+    moved = torch.nn.functional.normalize(embed(space, ITEMS.inputs), dim=1)
+    others = torch.stack([moved[ITEMS.labels == label].mean(0) for label in range(3)])
+    shift = validate(space)["centroid shift"]
+    assert shift == pytest.approx(float((others - means).norm(dim=1).mean()), rel=1e-5)
+    assert shift > 0.01
+
+
 def test_a_space_in_training_mode_is_measured_in_evaluation_mode():
     """Dropout in the encoder or in the similarity would choose the best epoch by lot."""
     validate = validation(ITEMS)
@@ -212,7 +236,7 @@ def test_a_run_knows_the_direction_of_every_measure():
         assert replace(run, watch=name).direction == ("higher" if good > heap[name] else "lower")
 
 
-def test_classes_of_one_item_each_are_told_to_enrol():
+def test_classes_of_one_item_each_get_the_advice_to_enrol():
     lonely = Items(torch.zeros(3, 2), torch.arange(3), ("a", "b", "c"), "x")
     with pytest.raises(DataError, match=r"where it has nine or more\. .* samekind enroll$"):
         validation(lonely)
@@ -220,7 +244,9 @@ def test_classes_of_one_item_each_are_told_to_enrol():
 
 @pytest.mark.parametrize("families", [(), "retrieval"])
 def test_refuses_families_that_are_not_a_list(families):
-    with pytest.raises(SettingError, match='expected a list of "verification", "retrieval", "clustering"'):
+    with pytest.raises(
+        SettingError, match='expected a list of "verification", "retrieval", "clustering", "clusters"'
+    ):
         validation(ITEMS, families)
 
 

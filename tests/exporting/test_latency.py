@@ -8,7 +8,7 @@ from samekind.exporting.parity import random_items
 from samekind.portable import PortableSpace
 
 
-def test_measures_every_batch_that_there_are_items_for(known_space, exported, monkeypatch):
+def test_measures_every_batch_size_up_to_the_number_of_items(known_space, exported, monkeypatch):
     monkeypatch.setattr(latency, "SECONDS", 0.0)
     rows = latencies(known_space, PortableSpace.open(exported), random_items(known_space.reader, 32))
     assert [row.batch for row in rows] == [1, 32]

@@ -65,7 +65,7 @@ def test_what_would_be_lost_is_named(contents, tmp_path):
         expect_replaceable(tmp_path / "mixed")
 
 
-def test_what_stays_behind_is_said_and_no_reader_is_refused(known_space):
+def test_parts_without_an_export_are_reported_and_no_reader_is_refused(known_space):
     space = copy.deepcopy(known_space)
     space.fitted = space.normalised = space.choices = None
     space.similarity = Cosine()

@@ -140,12 +140,12 @@ def test_an_older_index_is_replaced_and_anything_else_is_not(place):
     assert (place / "ids.2.txt").read_text() == "new"
     for name in ("mine.txt", "notes.1.txt", "ids.x.txt", "vectors.1.npy.bak"):
         (place / name).write_text("do not touch")
-        with pytest.raises(SpaceError, match="holds something else than an index"):
+        with pytest.raises(SpaceError, match="holds something other than an index"):
             write(place)
         (place / name).unlink()
     assert (place / "ids.2.txt").read_text() == "new"
     (place.parent / "file").write_text("in the way")
-    with pytest.raises(SpaceError, match="holds something else than an index"):
+    with pytest.raises(SpaceError, match="holds something other than an index"):
         write(place.parent / "file")
 
 

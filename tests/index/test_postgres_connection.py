@@ -68,7 +68,7 @@ def test_work_is_all_or_nothing(connection):
 
 
 @pytest.mark.servers
-def test_a_server_that_answers_too_early_is_told_to_wait_for_its_disk(postgres_server):
+def test_a_server_that_answers_too_early_is_set_to_wait_for_its_disk(postgres_server):
     hasty = Connection(f"{postgres_server.url}&options=-c%20synchronous_commit%3Doff")
     assert hasty.read(lambda it: it.execute("SHOW synchronous_commit").fetchone()) == ("on",)
     careful = Connection(f"{postgres_server.url}&options=-c%20synchronous_commit%3Dremote_apply")

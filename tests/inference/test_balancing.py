@@ -60,14 +60,14 @@ def test_the_bonus_moves_the_border_between_known_and_new_classes():
     assert (float(result.known.mean()), float(result.new.mean())) == pytest.approx((1, 1), abs=0.1)
 
 
-def test_new_classes_alone_are_told_from_each_other():
+def test_new_classes_alone_are_distinguished_from_each_other():
     space = a_space([[0.0, 0.0]])
     new_z, new = around([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], 6, 0.05)
     result = naming(space, None, Labelled(new_z, new), kind="similarity")
     assert (result.share, result.bonus, len(result.known)) == (1, None, 0)
 
 
-def test_copies_of_an_example_are_not_asked_about():
+def test_copies_of_an_example_are_no_queries():
     """Every item has a copy in its group, so only groups without an example count."""
     space = a_space([[0.0, 0.0]])
     z, labels = around([[1.0, 0.0], [0.0, 1.0]], 4, 0.3)

@@ -45,7 +45,7 @@ def test_agrees_with_a_loop_over_every_item(combination, kind, memory_budget):
     torch.testing.assert_close(result, torch.tensor(expected))
 
 
-def test_a_similarity_that_counts_items_is_told_their_number():
+def test_a_similarity_that_counts_items_gets_their_number():
     z = torch.randn(30, 3, generator=torch.Generator().manual_seed(1))
     space = a_space(TwoCovariance(dimension=3).fit(z, torch.arange(30) % 5))
     means = torch.stack([items.mean(0) for items in SETS])

@@ -88,7 +88,7 @@ def test_a_space_of_one_kind_has_one():
     assert list(result) == ["similarity"]
 
 
-def test_of_many_items_some_are_drawn_and_that_is_said():
+def test_of_many_items_some_are_drawn_and_a_note_says_so():
     result = standings(a_space(Euclidean()), ITEMS, most_items=20)
     assert result["cosine"].measured_on == "20 items drawn from clusters, classes not trained on"
     assert result == standings(a_space(Euclidean()), ITEMS, most_items=20)

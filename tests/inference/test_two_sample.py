@@ -37,7 +37,7 @@ def test_it_is_the_test_on_the_kernel(symmetrise, spectrum, memory_budget):
 
 
 @pytest.mark.parametrize("similarity", [None, Euclidean()])
-def test_two_clusters_are_told_apart_and_two_halves_of_one_are_not(similarity):
+def test_two_clusters_are_separated_and_two_halves_of_one_are_not(similarity):
     """The energy distance, for the Euclidean one."""
     space = a_space(similarity)
     same = two_sample(space, embeddings(25, 2), embeddings(25, 3), permutations=99)

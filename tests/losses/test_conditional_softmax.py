@@ -84,7 +84,7 @@ def test_class_proxies_can_say_whatever_a_proxy_for_each_node_says(seed):
     torch.testing.assert_close(log_probabilities(items @ classes.T, LINEAGE), expected)
 
 
-def test_a_class_that_is_not_asked_about_does_not_count():
+def test_a_class_without_queries_does_not_count():
     """Without the cat, mammals are the dog and the others."""
     scores, labels = some_scores(items=1), torch.tensor([DOG])
     positive, negative = class_masks(labels, 5)

@@ -46,6 +46,6 @@ def test_a_missing_kind_adds_nothing():
 
 
 @pytest.mark.parametrize("slack", [-0.1, 1.0])
-def test_refuses_a_slack_that_is_no_part(slack):
+def test_refuses_a_slack_outside_of_its_range(slack):
     with pytest.raises(SettingError, match=f"positive_slack .*got {slack}"):
         intra_pair_variance(torch.zeros(6, 6), *pair_masks(LABELS), positive_slack=slack)

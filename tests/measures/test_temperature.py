@@ -132,7 +132,7 @@ def test_items_whose_scores_are_ties_do_not_decide_the_unit():
     assert result == pytest.approx(tuple(plain))
 
 
-def test_two_best_classes_that_always_tie_are_told_from_the_others_for_certain():
+def test_two_best_classes_that_always_tie_differ_from_the_others_with_certainty():
     """Right half the time, whatever the temperature, and never the third: as sharp as it may be."""
     scores, truth = torch.tensor([[1.0, 1.0, 0.0]] * 4), torch.tensor([0, 1, 0, 1])
     result = temperature_calibration(scores, truth)

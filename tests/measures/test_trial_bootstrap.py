@@ -19,7 +19,7 @@ from samekind.measures import (
 )
 from samekind.measures.resampling import class_weights
 
-EVERYTHING = ("EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "Cllr")
+EVERYTHING = ("EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "strict minDCF", "Cllr")
 
 
 def trials_of(classes, items, *, effect, apart, generator, pair_effect=0.0):
@@ -65,9 +65,10 @@ def measured(name, scores, same, threshold):
             return rejects
         case "accuracy":
             return float(((scores >= threshold) == same).double().mean())
-        case "minDCF":
-            cuts = [math.inf, *scores.tolist()]
-            return min(99 * rates_at(scores, same, cut)[0] + rates_at(scores, same, cut)[1] for cut in cuts)
+        case "minDCF" | "strict minDCF":
+            odds = 99 if name == "minDCF" else 999
+            rates = [rates_at(scores, same, cut) for cut in (math.inf, *scores.tolist())]
+            return min(odds * accepts + rejects for accepts, rejects in rates)
         case "Cllr":
             bits = [
                 math.log2(1 + math.exp(-s if t else s))
@@ -115,7 +116,7 @@ def test_agrees_with_trials_repeated_as_often_as_their_classes(name, threshold):
         if count := trials_counted.get(name):
             least = proportion_interval(round(value * count), count)
             low, high = min(low, least.low), max(high, least.high)
-        if name == "minDCF":
+        if name in ("minDCF", "strict minDCF"):
             raised = 1 / (1 + math.exp(-odds - reach - max(0.0, -np.mean(steps))))
             high = max(raised, min(1.0, value + plain + max(0.0, value - np.mean(values))))
         assert (result.low, result.high) == pytest.approx((low, high))

@@ -49,7 +49,7 @@ def test_a_renamed_class_keeps_its_row_and_one_that_is_gone_has_none(both):
     same(head, value.without("b"), ["x", "c", "a", "y", "b"])
 
 
-def test_one_class_has_nothing_to_be_told_from(both):
+def test_one_class_alone_keeps_its_logits(both):
     logits, z = (part.numpy() for part in numbers())
     alone = both[1].without("a").without("b")
     assert alone.ordered(logits, z, list("abcde")) is logits

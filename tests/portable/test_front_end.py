@@ -47,7 +47,7 @@ def test_agrees_with_pytorch(settings, samples):
     np.testing.assert_allclose(features, expected[0, :, :length].numpy(), atol=2e-3, rtol=1e-4)
 
 
-def test_silence_is_all_that_there_is():
+def test_silence_gives_the_features_of_the_network():
     network, portable = both()
     x = torch.zeros(8000)
     np.testing.assert_allclose(

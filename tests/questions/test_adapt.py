@@ -35,9 +35,9 @@ def test_with_labels_the_gain_is_measured(plane, threshold, progress):
     assert list(other.decisions) == ["similarity"]
     assert list(space.decisions) == ["similarity", "fitted"]
     assert progress.titles == {"adapt": [160, 160]}
-    told = answer.to_json()
-    assert told["measured"]["classes"] == 10
-    assert told["warning"] is None
+    content = answer.to_json()
+    assert content["measured"]["classes"] == 10
+    assert content["warning"] is None
 
 
 def test_without_labels_nothing_is_measured(plane, threshold):
@@ -48,10 +48,10 @@ def test_without_labels_nothing_is_measured(plane, threshold):
     assert (answer.classes, answer.measured, answer.warnings) == (None, None, (WITHOUT_LABELS,))
 
 
-def test_few_classes_and_no_gain_are_told(plane, threshold):
+def test_few_classes_and_no_gain_are_reported(plane, threshold):
     space = fitted(plane, threshold)
     assert adapt(space, moved(3))[1].warnings == (NOT_MEASURED,)
     answer = adapt(space, moved(20, seed=1, shift=0.5))[1]
     measured = answer.measured._replace(after=answer.measured.before)
-    [told] = type(answer)(answer.kinds, 160, 20, (), measured).warnings
-    assert told.startswith("on classes that were not adapted to, the error of fitted did not fall")
+    [content] = type(answer)(answer.kinds, 160, 20, (), measured).warnings
+    assert content.startswith("on classes that were not adapted to, the error of fitted did not fall")

@@ -55,10 +55,10 @@ def read(path):
 def test_pictures_are_broken_and_written(pictures, tmp_path):
     space, items = pictures
     answer = attack(space, items, AttackSettings(0.3, steps=10, limit=12))
-    told = json.loads(json.dumps(answer.to_json()))
-    assert told["items"] == 12
-    assert told["adversarial accuracy"] < told["accuracy"]
-    assert told["broken"] == sum(answer.broken) > 0
+    content = json.loads(json.dumps(answer.to_json()))
+    assert content["items"] == 12
+    assert content["adversarial accuracy"] < content["accuracy"]
+    assert content["broken"] == sum(answer.broken) > 0
     assert float(answer.distance.max()) <= 0.3 + 1e-6
     write_attacked(tmp_path / "out", answer)
     written = read(tmp_path / "out" / "attacked.csv")
@@ -71,7 +71,7 @@ def test_pictures_are_broken_and_written(pictures, tmp_path):
     write_attacked(tmp_path / "out", answer)  # earlier ones are replaced
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").touch()
-    with pytest.raises(SettingError, match="holds something else"):
+    with pytest.raises(SettingError, match="holds something other"):
         write_attacked(tmp_path / "other", answer)
 
 

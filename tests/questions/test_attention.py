@@ -29,15 +29,15 @@ def pictures():
 def test_tells_the_nearest_class_and_the_peak_of_each_map(pictures):
     image, layer = torch.rand(3, 16, 16), drawable_layer(pictures)
     answer = attention(pictures, image, layer)
-    told = answer.to_json()
+    content = answer.to_json()
     with torch.no_grad():
         scores = pictures.score_classes(pictures.embed(image[None]))[0]
-    assert told["class"] == pictures.classes[int(scores.argmax())]
-    assert told["score"] == pytest.approx(float(scores.max()))
+    assert content["class"] == pictures.classes[int(scores.argmax())]
+    assert content["score"] == pytest.approx(float(scores.max()))
     for name, weights in answer.attention.items():
-        row, column = told["attention"][name]["most_at"]
+        row, column = content["attention"][name]["most_at"]
         assert weights[row, column] == weights.max()
-    assert told["grad_cam"]["shape"] == list(answer.evidence.shape)
+    assert content["grad_cam"]["shape"] == list(answer.evidence.shape)
 
 
 def test_compares_with_another_picture_if_there_is_one(pictures):

@@ -23,9 +23,9 @@ def test_fits_every_kind_and_says_what_temperatures_need(plane, items_at):
     )
     assert answer.decisions == plane.decisions == {"similarity": expected}
     assert answer.note.startswith("careful (class probabilities): 6 of the items are of classes")
-    told = answer.to_json()
-    assert told["decisions"]["similarity"]["warning"] == answer.warning("similarity") is not None
-    assert told["temperatures"] == {}
+    content = answer.to_json()
+    assert content["decisions"]["similarity"]["warning"] == answer.warning("similarity") is not None
+    assert content["temperatures"] == {}
 
 
 def test_one_kind_leaves_temperatures_alone_and_many_items_are_drawn(plane, items_at):

@@ -22,9 +22,9 @@ def test_tells_what_is_there_and_what_training_would_do(table):
     assert sum(answer.training.items.values()) == 18
     assert answer.warnings[-1].endswith("; 200 epochs make it long enough")
     assert answer.enough_epochs == 200
-    told = answer.to_json()
-    assert list(told)[-5:] == ["warnings", "errors", "enough epochs", "training", "sizes"]
-    assert told["training"]["recipe"] == "triplet"
+    content = answer.to_json()
+    assert list(content)[-5:] == ["warnings", "errors", "enough epochs", "training", "sizes"]
+    assert content["training"]["recipe"] == "triplet"
 
 
 def test_tells_what_training_would_refuse(table):

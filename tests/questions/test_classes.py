@@ -9,10 +9,10 @@ def test_names_the_most_alike_and_joins_all(plane):
     answer = classes(plane, k=1)
     assert answer.alike["right"][0].name == "up"
     assert answer.alike["left"][0].score == pytest.approx(0, abs=1e-6)
-    told = answer.to_json()
-    assert told["kind"] == "similarity"
-    assert told["alike"]["right"] == [{"class": "up", "score": pytest.approx(0, abs=1e-6)}]
-    assert sorted([*told["tree"][-1]["first"], *told["tree"][-1]["second"]]) == ["left", "right", "up"]
+    content = answer.to_json()
+    assert content["kind"] == "similarity"
+    assert content["alike"]["right"] == [{"class": "up", "score": pytest.approx(0, abs=1e-6)}]
+    assert sorted([*content["tree"][-1]["first"], *content["tree"][-1]["second"]]) == ["left", "right", "up"]
 
 
 def test_asks_for_no_more_classes_than_there_are(plane):

@@ -11,17 +11,17 @@ DEGREES = [0, 2, 4, 6, 90, 92, 94]
 
 def test_finds_the_groups_and_their_agreement(plane, at, progress):
     answer = cluster(plane, at(DEGREES, ["a"] * 4 + ["b"] * 3), limit=4, progress=progress)
-    told = answer.to_json()
-    assert (told["items"], told["groups"], told["sizes"]) == (7, 2, [4, 3])
-    assert list(told["silhouettes"]) == ["2", "3", "4"]
-    assert told["agreement"] == pytest.approx({"NMI": 1, "AMI": 1, "purity": 1})
+    content = answer.to_json()
+    assert (content["items"], content["groups"], content["sizes"]) == (7, 2, [4, 3])
+    assert list(content["silhouettes"]) == ["2", "3", "4"]
+    assert content["agreement"] == pytest.approx({"NMI": 1, "AMI": 1, "purity": 1})
     assert answer.middles[1] == "92 degrees"
     assert progress.titles == {"cluster": [7, 7]}
 
 
 def test_takes_the_number_of_groups_that_is_named(plane, at):
-    told = cluster(plane, at(DEGREES), groups=3).to_json()
-    assert (told["groups"], told["silhouettes"], told["agreement"]) == (3, {}, {})
+    content = cluster(plane, at(DEGREES), groups=3).to_json()
+    assert (content["groups"], content["silhouettes"], content["agreement"]) == (3, {}, {})
 
 
 def test_a_cosine_groups_directions(plane, at):

@@ -13,7 +13,7 @@ def sets():
     return demo._sets()
 
 
-def test_alphabets_that_are_asked_about_are_not_trained_on(sets):
+def test_alphabets_of_the_queries_are_not_trained_on(sets):
     train, validation, unseen = (
         set(branches_of(items.classes)) for items in (sets.train, sets.validation, sets.unseen)
     )

@@ -29,10 +29,10 @@ def test_each_measure_has_its_tests():
     for name, proper in zip(DYNAMICS, (None, "below 1", "above 1", "below 1"), strict=True):
         assert answer.measures[name] == compare_checkpoints(FIRST[name], OTHER[name], proper=proper)
     assert (answer.names, answer.steps, answer.warnings) == (("one", "two"), (3, 1), ())
-    told = answer.to_json()
-    assert told["measures"]["con_alpha"]["first_proper"] == pytest.approx(2 / 3)
-    assert told["measures"]["norm_ratio"]["fisher"] is None
-    assert "depend on each other" in told["note"]
+    content = answer.to_json()
+    assert content["measures"]["con_alpha"]["first_proper"] == pytest.approx(2 / 3)
+    assert content["measures"]["norm_ratio"]["fisher"] is None
+    assert "depend on each other" in content["note"]
 
 
 def test_undefined_steps_are_left_out_and_said():

@@ -29,13 +29,13 @@ def test_tells_sizes_differences_and_times(small_space, tmp_path, monkeypatch):
     index = Exact(5, fingerprint=space_fingerprint(small_space))
     index.add(["x", "y"], torch.eye(5)[:2], [{"label": "a"}, {}])
     answer = questions.export(small_space, tmp_path / "out", name="small", gallery=index)
-    told = json.loads(json.dumps(answer.to_json()))
-    assert told["files"] == {path.name: path.stat().st_size for path in (tmp_path / "out").iterdir()}
-    assert told["bytes"] == sum(told["files"].values())
-    assert told["compared on"] == "32 random items"
-    assert all(row["difference"] < 1e-4 for row in told["parity"])
-    assert [row["batch"] for row in told["latency"]] == [1, 32]
-    assert told["gallery"] == 2
+    content = json.loads(json.dumps(answer.to_json()))
+    assert content["files"] == {path.name: path.stat().st_size for path in (tmp_path / "out").iterdir()}
+    assert content["bytes"] == sum(content["files"].values())
+    assert content["compared on"] == "32 random items"
+    assert all(row["difference"] < 1e-4 for row in content["parity"])
+    assert [row["batch"] for row in content["latency"]] == [1, 32]
+    assert content["gallery"] == 2
     gallery = PortableSpace.open(tmp_path / "out").gallery
     assert (gallery.ids, gallery.labels) == (["x", "y"], ["a", None])
 

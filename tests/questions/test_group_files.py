@@ -84,7 +84,7 @@ def test_replaces_older_groups_and_nothing_else(tmp_path):
     assert not (out / "group-2").exists()
     other = tmp_path / "in"
     for place in (other, other / "a.png"):
-        with pytest.raises(SettingError, match="holds something else than groups"):
+        with pytest.raises(SettingError, match="holds something other than groups"):
             check_folder(place)
     (tmp_path / "empty").mkdir()
     check_folder(tmp_path / "empty")

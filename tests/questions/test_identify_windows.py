@@ -54,14 +54,14 @@ def space(written):
     return space
 
 
-def told(answer):
+def content(answer):
     return [(item.name, item.start, item.end) for item in answer.stretches]
 
 
 def test_neighbours_are_joined_and_silence_is_left_out(space, written, progress):
     meeting = written("meeting.wav", (130, 2), (410, 1), (0, 1), (410, 1.5), (130, 0.7))
     answer = identify_windows(space, {"meeting": meeting}, seconds=0.5, progress=progress)
-    assert told(answer) == [
+    assert content(answer) == [
         ("low", 0.0, 2.0),
         ("high", 2.0, 3.0),
         ("high", 4.0, 5.5),
@@ -84,13 +84,13 @@ def test_batches_of_windows_change_nothing(space, written, monkeypatch):
     # The package has a function of the same name.
     monkeypatch.setattr(sys.modules["samekind.questions.identify_windows"], "AT_ONCE", 3)
     parts = identify_windows(space, {"a": meeting}, seconds=0.5)
-    assert told(parts) == told(whole)
+    assert content(parts) == content(whole)
 
 
 def test_none_of_these(space, written):
     space.open_set = Decision("cosine", 2.0, "eer", "made up", 0.0, 0.0, (3.0, -1.0))
     answer = identify_windows(space, {"a": written("a.wav", (130, 1), (410, 1))}, seconds=0.5)
-    assert told(answer) == [(None, 0.0, 2.0)]
+    assert content(answer) == [(None, 0.0, 2.0)]
     assert (answer.threshold, answer.kind, answer.warnings) == (2.0, "cosine", ())
 
 
@@ -104,7 +104,7 @@ def test_broken_files_are_named_or_skipped(space, written):
     with pytest.raises(DataError, match="1 of 2 files cannot be read"):
         identify_windows(space, {"good": good, "bad": bad})
     answer = identify_windows(space, {"good": good, "bad": bad}, skip_unreadable=True)
-    assert (told(answer), answer.skipped[0][0]) == ([("low", 0.0, 1.0)], "bad")
+    assert (content(answer), answer.skipped[0][0]) == ([("low", 0.0, 1.0)], "bad")
 
 
 def test_refuses_other_media_and_odd_lengths(plane, space):

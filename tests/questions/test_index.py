@@ -23,8 +23,8 @@ def test_builds_adds_removes_and_describes(plane, at, tmp_path, progress):
     assert (added.added, added.items) == (2, 5)
     removed = remove_from_index(open_index(tmp_path / "index"), ["0 degrees", "0 degrees"])
     assert (removed.removed, removed.items) == (1, 4)
-    told = index_info(open_index(tmp_path / "index")).to_json()
-    assert list(told)[:5] == ["backend", "structure", "server", "name", "items"]
+    content = index_info(open_index(tmp_path / "index")).to_json()
+    assert list(content)[:5] == ["backend", "structure", "server", "name", "items"]
     assert next(iter(removed.to_json())) == "removed"
     assert answer.to_json()["skipped"] == (("bad.npy", "cannot be read"),)
 

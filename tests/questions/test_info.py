@@ -6,8 +6,8 @@ from samekind.questions import info
 def test_lists_parts_classes_and_what_was_fitted(plane, threshold):
     plane.decisions = {"similarity": threshold(0.5)}
     answer = info(plane)
-    told = answer.to_json()
-    assert list(told) == [
+    content = answer.to_json()
+    assert list(content) == [
         "parts",
         "parameters",
         "classes",
@@ -20,7 +20,7 @@ def test_lists_parts_classes_and_what_was_fitted(plane, threshold):
         "enrolled",
         "ladder",
     ]
-    assert (told["parts"]["encoder"]["name"], told["parameters"]["encoder"]) == ("MLP", 6)
-    assert "classes" not in told["parts"]["prototypes"]["arguments"]
-    assert (answer.classes, told["decisions"]["similarity"]["threshold"]) == (("right", "up", "left"), 0.5)
-    assert told["open set"] is None
+    assert (content["parts"]["encoder"]["name"], content["parameters"]["encoder"]) == ("MLP", 6)
+    assert "classes" not in content["parts"]["prototypes"]["arguments"]
+    assert (answer.classes, content["decisions"]["similarity"]["threshold"]) == (("right", "up", "left"), 0.5)
+    assert content["open set"] is None

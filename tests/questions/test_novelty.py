@@ -15,9 +15,9 @@ def test_the_newest_item_comes_first_with_its_nearest_class(plane, at):
     assert (answer.method, answer.kind, answer.known) == ("prototypes", "similarity", None)
     assert (answer.auroc.value, answer.auroc.new, answer.auroc.known) == (1, 1, 2)
     assert answer.warning is None
-    told = answer.to_json()
-    assert told["auroc"]["new"] == 1
-    assert list(told["items"][0]) == ["id", "novelty", "class", "label"]
+    content = answer.to_json()
+    assert content["auroc"]["new"] == 1
+    assert list(content["items"][0]) == ["id", "novelty", "class", "label"]
 
 
 def test_a_threshold_says_what_is_new(plane, at, threshold):

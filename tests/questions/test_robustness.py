@@ -34,11 +34,11 @@ def test_an_answer_is_plain_json_with_its_warnings():
     items = clusters(classes=3, items=8, dimension=4)
     settings = RobustnessSettings(epsilons=(1.0, 0.5), steps=5, questions=("class",), cells=False, limit=12)
     answer = robustness(space_of(items), items, settings)
-    told = json.loads(json.dumps(answer.to_json()))
-    assert told["epsilons"] == [0.5, 1.0]
-    assert told["unit"] == "in standard deviations of a column"
-    assert [point["epsilon"] for point in told["curves"][0]["points"]] == [0, 0.5, 1]
-    assert told["warnings"] == list(answer.warnings)
+    content = json.loads(json.dumps(answer.to_json()))
+    assert content["epsilons"] == [0.5, 1.0]
+    assert content["unit"] == "in standard deviations of a column"
+    assert [point["epsilon"] for point in content["curves"][0]["points"]] == [0, 0.5, 1]
+    assert content["warnings"] == list(answer.warnings)
 
 
 @pytest.mark.parametrize(

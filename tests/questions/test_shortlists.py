@@ -156,9 +156,14 @@ def test_gives_no_warning_otherwise(shortlist, held):
 
 
 def test_json_has_the_reason_and_no_weights():
-    told = shortlists.to_json(shortlist_of(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
-    assert (told["query_map"], told["size"], told["why"], told["warning"]) == (True, 37, None, None)
-    told = shortlists.to_json(shortlist_of(size=None), Exact(2), held=17_970)
-    assert (told["query_map"], told["why"]) == (False, "too long")
-    assert told["warning"].startswith("every search compares all 17,970 vectors")
-    assert told["advice"]["what"] == "rebuild"
+    content = shortlists.to_json(shortlist_of(query_map=QueryMap(dimension=2)), Exact(2), held=17_970)
+    assert (content["query_map"], content["size"], content["why"], content["warning"]) == (
+        True,
+        37,
+        None,
+        None,
+    )
+    content = shortlists.to_json(shortlist_of(size=None), Exact(2), held=17_970)
+    assert (content["query_map"], content["why"]) == (False, "too long")
+    assert content["warning"].startswith("every search compares all 17,970 vectors")
+    assert content["advice"]["what"] == "rebuild"

@@ -5,6 +5,7 @@ import pytest
 from samekind.errors import SettingError
 from samekind.questions.train import TrainingReports, train
 from samekind.recipes.plans import read_plan
+from samekind.training import RunFolder
 
 CHANGES = ("epochs=2", "optimiser.rate=0.05", "schedule.name=constant")
 
@@ -56,3 +57,10 @@ def test_options_of_the_other_recipe_are_refused(tmp_path):
     with pytest.raises(SettingError, match="--from goes on with the training of a paper's recipe"):
         train(read_plan("house"), tmp_path / "run", start=tmp_path)
     assert not (tmp_path / "run").exists()
+
+
+def test_tasks_are_as_large_as_the_items_to_train_on_allow(table, tmp_path):
+    """Twenty items of a class are enough for 1 example and 16 queries, but only twelve of them train."""
+    plan = read_plan("proto-dr", ["epochs=1", "batches.steps=2"], source=str(table))
+    assert train(plan, tmp_path / "run", device="cpu").epochs == 1
+    assert RunFolder(tmp_path / "run").run().batches.arguments["queries"] == 11

@@ -38,10 +38,14 @@ def test_a_space_laid_out_as_its_tree_agrees_with_it(space):
     assert answer.agreement.correlation > 0.6
     assert abs(answer.agreement.correlation_by_chance) < 0.3
     assert answer.agreement.splits_by_chance > 0.5
-    told = answer.to_json()
-    assert told["agreement"]["robinson_foulds"] == 0
-    assert told["newick"].endswith(";")
-    assert (told["method"], told["kind"], told["mistakes"]) == ("neighbour-joining", "similarity", {})
+    content = answer.to_json()
+    assert content["agreement"]["robinson_foulds"] == 0
+    assert content["newick"].endswith(";")
+    assert (content["method"], content["kind"], content["mistakes"]) == (
+        "neighbour-joining",
+        "similarity",
+        {},
+    )
 
 
 def test_without_a_known_tree_there_is_no_agreement(space):

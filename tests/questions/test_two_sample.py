@@ -13,10 +13,10 @@ def test_tells_two_places_apart_and_not_one(plane, at):
     answer = two_sample(plane, first, second, settings=settings, sources=("a.npy", "b.npy"))
     assert answer.different
     assert not two_sample(plane, first, first, settings=settings).different
-    told = answer.to_json()
-    assert told["A"] == {"source": "a.npy", "items": 30, "compared": 30, "skipped": first.skipped}
+    content = answer.to_json()
+    assert content["A"] == {"source": "a.npy", "items": 30, "compared": 30, "skipped": first.skipped}
     expected = kernel_test(plane, first.inputs, second.inputs, permutations=99)
-    assert {name: told[name] for name in expected._fields} == expected._asdict()
+    assert {name: content[name] for name in expected._fields} == expected._asdict()
 
 
 def test_draws_some_of_many(plane, at, progress):

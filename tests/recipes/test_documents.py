@@ -7,13 +7,15 @@ recipe, after "Differs from the paper", and what is listed there must differ: ne
 """
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from samekind import recipes
+from samekind import augmentations, recipes
 from samekind.recipes.defended import DEFENDED
 from samekind.recipes.few_shot import FEW_SHOT
+from samekind.recipes.plans import read_plan
 from samekind.recipes.proxies import BY_TREE, PROXIES
 from samekind.recipes.retrieval import RETRIEVAL
 from samekind.recipes.speakers import SPEAKERS
@@ -205,6 +207,7 @@ SHARED = {
 #: Recipes without a document: the house recipe, and classifiers in other spaces.
 OWN = {"house", "euclidean", "poincare", *BY_TREE, *DEFENDED}
 SHAPE = (3, 256, 256)
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
 def value_at(run, path):
@@ -257,6 +260,66 @@ def test_what_is_listed_differs(function):
     differing = {path for name in names for path in differences(name)}
     stale = {path for path in listed(function) if not any(covers(other, {path}) for other in differing)}
     assert not stale, f"{function.__name__} lists {sorted(stale)}, which is as in the document"
+
+
+#: How pictures are changed, by recipe or run file: the settings of each augmentation that a document names.
+NOISE, CROP = {"probability": 0.5, "factors": (0.1, 0.2, 0.3)}, {"size": 224}
+AUGMENTATIONS = {
+    "prototypical-retrieval": {  # 1.6
+        "RandAugment": {"operations": 2, "magnitude": 15},
+        "RandomResizedCrop": CROP,
+        "AdditiveNoise": NOISE,
+    },
+    "verification-retrieval": {  # 2.5
+        "RandomResizedCrop": CROP,
+        "Rotation": {"degrees": 10.0},
+        "Perspective": {"probability": 0.1},
+        "Greyscale": {"probability": 0.1},
+    },
+    "unseen-triplet": {"RandomCrop": CROP},  # 4.5
+    "similarity/runs/verification.toml": {"PadAndCrop": {"padding": 4}},  # 2.5
+    "similarity/runs/triplet.toml": {"PadAndCrop": {"padding": 4}},
+    "similarity/runs/prototypical.toml": {  # 1.6
+        "RandAugment": {"operations": 1, "magnitude": 15},
+        "PadAndCrop": {"padding": 4},
+        "AdditiveNoise": NOISE,
+    },
+}
+
+
+def run_named(name):
+    """The run of a recipe, or of a run file of the benchmarks."""
+    if not name.endswith(".toml"):
+        return recipes.RECIPES[name](SHAPE)
+    return read_plan(str(BENCHMARKS / name)).run((3, 32, 32))
+
+
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+def test_pictures_are_changed_as_far_as_in_the_document(name):
+    built = {
+        part.name: getattr(augmentations, part.name)(**part.arguments) for part in run_named(name).augment
+    }
+    for augmentation, settings in AUGMENTATIONS[name].items():
+        assert {key: getattr(built[augmentation], key) for key in settings} == settings, augmentation
+
+
+@pytest.mark.parametrize("name", ["verification", "triplet", "prototypical"])
+def test_the_run_files_of_cifar_have_the_settings_that_a_recipe_leaves_to_them(name):
+    """The docstring says so of network, channels and augmentations; 120 epochs stand for 500 and 600."""
+    run = run_named(f"similarity/runs/{name}.toml")
+    assert (run.space.encoder.name, run.space.standardise, run.epochs) == ("PreActResNet18", "channels", 120)
+    paths = {row.path for row in DOCUMENTS[name] if value_at(run, row.path) != row.value}
+    length = {"epochs", "schedule.milestones"} if name == "prototypical" else {"epochs"}
+    pairs = set() if name == "triplet" else {"terms.pair.weighting"}
+    choice = set() if name == "prototypical" else {"select_on"}
+    assert paths == {"space.encoder", *length, *pairs, *choice}
+
+
+def test_pretrained_layers_learn_at_a_tenth_of_the_rate_of_new_ones():
+    """4.5; the second key has a dot of its own."""
+    for name in UNSEEN:
+        rates = recipes.RECIPES[name](SHAPE).optimiser.rates
+        assert (rates["encoder"], rates["encoder.embedding"]) == (1e-4, 1e-3), name
 
 
 def test_an_undeclared_difference_is_seen(monkeypatch):

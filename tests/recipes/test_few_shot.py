@@ -1,9 +1,11 @@
 """The recipes by tasks: their loss against a loop, and a run that learns."""
 
+import copy
 import math
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from samekind import recipes
 from samekind.data import clusters
@@ -61,6 +63,43 @@ def test_the_loss_is_that_of_a_loop_over_queries(name, later):
     exponent = math.exp(2) if classifier == "dr" else None
     expected = by_hand(learner.embedded, exponent, by=by, **sizes)
     assert float(cost) == pytest.approx(expected, rel=1e-4)
+
+
+MATCHING = (
+    'space.similarity={name = "Cosine", scale = {name = "FixedScale", value = 10.0}}',
+    'space.prototypes={name = "SupportMeans", count = 2, pooling = "sum", temperature = 0.1}',
+)
+RELATION = ('space.similarity={name = "PairsNetwork", dropout = 0.0}',)
+
+
+def attention(space, queries, examples):
+    """Matching networks: softmax over all examples of ten times the cosine, summed over those of a class."""
+    cosines = F.cosine_similarity(queries[:, None, None], examples, dim=-1)
+    return (10 * cosines).exp().sum(-1) / (10 * cosines).exp().sum((1, 2))[:, None]
+
+
+def relation(space, queries, examples):
+    """A network over class mean and query, the class first; a softmax over the classes."""
+    scores = [
+        [space.similarity.score_all(one.mean(0)[None], query[None]) for one in examples] for query in queries
+    ]
+    return torch.tensor(scores).softmax(1)
+
+
+@pytest.mark.parametrize(("changes", "answers"), [(MATCHING, attention), (RELATION, relation)])
+def test_other_networks_of_the_field_are_settings_of_the_recipe(changes, answers):
+    """As docs/few-shot.md writes them."""
+    run = few_shot(ITEMS, way=3, shot=2, queries=4, tasks=1).override(changes)
+    learner = learner_for(run, ITEMS)
+    batch = build_sampler(run, ITEMS.labels).batches(0)[0]
+    before = copy.deepcopy(learner.space)
+    with learner.training():
+        [cost] = learner.step(ITEMS.inputs[batch], ITEMS.labels[batch], number=0)
+    z = learner.embedded.reshape(3, 6, -1)
+    with torch.no_grad():
+        shares = answers(before, z[:, 2:].flatten(0, 1), z[:, :2])
+    truth = torch.arange(3).repeat_interleave(4)
+    assert float(cost) == pytest.approx(float(-shares[torch.arange(12), truth].log().mean()), rel=1e-4)
 
 
 def test_the_exponent_of_dr_is_learned():

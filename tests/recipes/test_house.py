@@ -1,12 +1,15 @@
 """The rules of the house recipe: from data to a run."""
 
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import torch
 
 from samekind.data import Items, clusters
-from samekind.recipes import encoder, house
+from samekind.data.media import headings
+from samekind.recipes import encoder, house, ladder
 from samekind.recipes.house import FEWEST, MOST, is_pretrained, untrained
 from samekind.training import Part
 
@@ -79,3 +82,33 @@ def test_networks_side_by_side_are_pretrained_as_well(packages):
     assert is_pretrained(replace(run, space=replace(run.space, encoder=several)))
     small = Part("SideBySide", {"encoders": [{"name": "Conv4", "dimension": 8}]})
     assert not is_pretrained(replace(run, space=replace(run.space, encoder=small)))
+
+
+def test_the_page_of_rules_has_the_numbers_of_the_code(packages):
+    """docs/house.md is what a user reads: a rule that changes here changes there."""
+    packages(True)
+    page = " ".join((Path(__file__).parents[2] / "docs/house.md").read_text(encoding="utf-8").split())
+
+    rules = sys.modules["samekind.recipes.house"]  # its name in the room is that of the function
+
+    def short(number):
+        return f"{number:.0e}".replace("e-0", "e-")
+
+    for pace in (rules.PRETRAINED, rules.SCRATCH):
+        assert f"AdamW, rate {short(pace.rate)}, {pace.epochs} epochs, or as many up to {pace.most}" in page
+        assert f"as make {pace.steps:,} steps" in page
+        assert f"at {short(pace.proxies)} beside" in page
+    margin, sharpness = (rules.PROXIES.arguments[name] for name in ("margin", "sharpness"))
+    assert f"Proxy-Anchor (margin {margin}, sharpness {sharpness:g})" in page
+    assert f"a tenth of the items, {rules.FEWEST} to {rules.MOST}" in page
+    assert f"in the first {rules.WARM_UP} steps" in page
+    assert f"up to {rules.SMALL} pixels, `Conv4` below {rules.MEDIUM}" in page
+    assert f"fewer than {rules.FEW_CLASSES} classes" in page
+    assert f"From {ladder.CLASSES_FOR_NETWORK} classes on" in page
+    assert (
+        f"above {headings.SMALL} pixels that is {headings.LEAST} at least and {headings.LARGEST} at most"
+        in page
+    )
+    encoder = house((3, 224, 224)).space.encoder.arguments
+    assert f"({encoder['size']} for 224 pixels)" in page
+    assert f"stochastic depth {encoder['encoder']['stochastic_depth']}" in page

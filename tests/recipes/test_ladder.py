@@ -57,7 +57,7 @@ def recalls(space):
     return [rung.recall for rung in space.ladder.rungs]
 
 
-def test_the_rungs_are_told_kept_and_saved(sets, climbed):
+def test_the_rungs_are_reported_kept_and_saved(sets, climbed):
     folder, lines, spaces = climbed
     loaded = MetricSpace.load(folder / "space")
     names = [rung.name for rung in loaded.ladder.rungs]

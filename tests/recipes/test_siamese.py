@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from samekind.data import Items
+from samekind.evaluation import validation
 from samekind.measures import f1_by_class
 from samekind.measures.geometry import centroid_shifts, class_radii
 from samekind.recipes import siamese
-from samekind.training import build_space, train
+from samekind.training import Record, build_space, train
 from samekind.training.build import build_sampler
 from samekind.training.context import Context
 from samekind.training.objective import objective
@@ -57,7 +58,11 @@ def test_learns_unequal_classes(tmp_path, one_thread):
     torch.manual_seed(run.seed)
     with torch.no_grad():
         before = build_space(run, items).eval().embed(items.inputs)
-    space = train(run, items, folder=tmp_path, validate=lambda _: {"recall@1": 0.0}, device="cpu")
+    validate = validation(items, siamese((2,)).validate, watch=run.watch)
+    space = train(run, items, folder=tmp_path, validate=validate, device="cpu")
+    first, second = Record(tmp_path / "record.jsonl").lines()
+    assert 0 < second["validation"]["centroid shift"] < first["validation"]["centroid shift"]
+    assert second["validation"]["cluster radius"] < first["untrained"]["cluster radius"]
     with torch.no_grad():
         after = space.embed(items.inputs)
     assert centroid_shifts(before, after, items.labels).min() > 0

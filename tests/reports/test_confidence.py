@@ -68,7 +68,7 @@ def test_no_point_is_surer_than_the_surest(drawn):
     assert (drawn.log_odds(random_points(drawn, 20_000)) <= drawn.log_odds(surest[None]) + 1e-9).all()
 
 
-def test_log_odds_are_told_apart_where_probabilities_are_not():
+def test_log_odds_differ_where_probabilities_are_equal():
     drawn = Confidence("squared", scale=100.0)
     points = torch.tensor([[0.0, 1.5], [0.0, 2.0]], dtype=torch.double)
     assert drawn.probability(points).tolist() == [1.0, 1.0]

@@ -47,7 +47,7 @@ def test_rows_are_the_truth():
     assert [label.get_text() for label in axes.get_yticklabels()] == CLASSES
 
 
-def test_classes_that_begin_alike_can_be_told_apart():
+def test_classes_that_begin_alike_have_different_short_names():
     names = [f"siphonophore_calycophoran_{end}" for end in ("abylidae", "rocketship", "rocketship_young")]
     axes = confusion_matrix(COUNTS, names).axes[0]
     for labels in (axes.get_xticklabels(), axes.get_yticklabels()):

@@ -75,6 +75,10 @@ EXAMPLES = {
         torch.tensor([[1, 2]]),
     ),
     "representation_bars": lambda: (AWKWARD, 2 * [dict.fromkeys(PANELS, 0.5)]),
+    "representation_curves": lambda: (
+        [("linf", 0.0), ("linf", 0.5)],
+        2 * [dict.fromkeys(PANELS, 0.5)],
+    ),
     "robustness_curves": lambda: ({"$x^": Line((0.0, 0.1), (0.9, 0.5), (0.8, 0.4), (1.0, 0.6))},),
     "score_histogram": lambda: (
         Trials(SCORES, SAME, *2 * [torch.zeros(4, dtype=torch.int32)]),

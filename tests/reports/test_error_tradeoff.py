@@ -111,7 +111,7 @@ def test_a_curve_that_is_always_wrong_is_drawn_too():
     assert figure.axes[0].lines[0].get_label() == "hopeless, EER 100.00 %"
 
 
-def test_coinciding_curves_can_be_told_apart():
+def test_coinciding_curves_are_distinguishable():
     rates = error_rates(*trials(1.0))
     lines = [
         line for line in error_tradeoff({"a": rates, "b": rates}).axes[0].lines if "EER" in line.get_label()

@@ -35,7 +35,7 @@ def test_of_very_many_items_a_fixed_random_part_is_drawn(vectors, space_for, mon
     assert notes({"seen": result, "unseen": result}) == result.note
 
 
-def test_pairs_of_one_group_are_left_out_and_said_to_be(vectors, space_for):
+def test_pairs_of_one_group_are_left_out_and_a_note_says_so(vectors, space_for):
     grouped = replace(vectors, groups=torch.arange(len(vectors)) // 2)
     systems = {"mine": System(space_for(vectors), [])}
     result, plain = measure(systems, grouped), measure(systems, vectors)

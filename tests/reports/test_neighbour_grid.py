@@ -47,7 +47,7 @@ def test_right_and_wrong_differ_by_mark_as_well_as_by_colour():
     assert frames[1] == frames[4] != frames[2] == frames[5]
 
 
-def test_classes_that_begin_alike_can_be_told_apart():
+def test_classes_that_begin_alike_have_different_short_names():
     figure = neighbour_grid(
         pictures(), LABELS, ["protist_noctiluca", "protist_star"], INDICES, queries=QUERIES
     )

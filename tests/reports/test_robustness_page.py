@@ -50,6 +50,8 @@ def test_it_has_curves_pictures_checks_and_numbers(page):
     assert text.count("data:image/png") == 6
     assert text.count("<svg") == 4
     assert "no limit" in text
+    short = text[text.index("<h2>In short") : text.index("<h2>Over epsilon")]
+    assert short.count("<td>global robustness</td>") == 1  # of the curve in cells alone
     assert "http" not in text.replace("http://www.w3.org", "")
 
 

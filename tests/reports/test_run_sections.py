@@ -47,11 +47,13 @@ def test_the_ladder_is_a_table_with_the_kept_rung_marked(vectors, space_for):
     space = space_for(vectors)
     rungs = (
         Rung("raw <input>", 0.5, 0.25, "similarity", "similarity", 2.0, (0.4, 0.6)),
-        Rung("encoder trained", 0.75, 0.125, "fitted", "normalised", 61.2),
+        Rung("encoder trained", 0.75, 0.125, "fitted", "normalised", 61.2, accuracy=0.875),
     )
     space.ladder = Ladder(rungs, "encoder trained", "4 folds of 2 classes")
     section = ladder_section({"house": System(space, [])})
     assert "4 folds of 2 classes" in section.caption
-    assert "<td>raw &lt;input&gt;</td><td>50.0% (40.0% to 60.0%)</td><td>25.0%</td>" in section.html
+    assert "<td>raw &lt;input&gt;</td><td>50.0% (40.0% to 60.0%)</td><td>25.0%</td><td></td>" in section.html
+    assert "<td>87.5%</td><td>61</td><td><b>kept</b></td></tr>" in section.html
     assert section.html.count("kept") == 1
-    assert section.html.endswith("<td>61</td><td>kept</td></tr></table>")
+    # Columns of a width of their own: without the class, the page lays all cells over each other.
+    assert '<table class="promises">' in section.html

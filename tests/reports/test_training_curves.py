@@ -120,6 +120,20 @@ def test_a_measure_that_is_not_a_share_has_a_panel_without_per_cent(record):
     assert list(lines(axes["one: validation, %"])) == ["Recall@1"]
 
 
+def test_measures_of_the_tree_and_of_classes_as_clusters_have_panels(record):
+    """Those without a bound have ticks as far as they go; a first epoch may have no shift."""
+    measured = {"hp@5": 0.5, "mean correlation": 0.25, "ahd@5": 3.5, "cluster radius": 1.25}
+    entries = [{**entry, "validation": measured} for entry in record]
+    entries[1:] = [{**entry, "validation": {**measured, "centroid shift": 2.5}} for entry in entries[1:]]
+    axes = {panel.get_title(loc="left"): panel for panel in training_curves({"one": entries}).axes}
+    assert lines(axes["one: validation, %"]) == {"HP@5": [(1, 50), (2, 50), (3, 50)]}
+    assert list(lines(axes["one: validation mean correlation"])) == ["mean correlation"]
+    assert max(axes["one: validation AHD@5"].get_yticks()) > 1
+    clusters = axes["one: validation cluster radius, centroid shift"]
+    assert lines(clusters)["centroid shift"] == [(2, 2.5), (3, 2.5)]
+    assert max(clusters.get_yticks()) > 1
+
+
 @pytest.mark.parametrize("recalls", [(0.01, 0.9, 1.0), (0.97, 0.98, 0.99), (0.5, 0.5, 0.5)])
 def test_no_tick_is_above_100_per_cent(adversarial, recalls):
     epochs = [

@@ -72,6 +72,14 @@ def test_branches_are_as_long_as_in_the_tree():
     assert tree_picture(a_wide_tree(3)).axes[0].get_xlabel() == ""
 
 
+def test_the_axis_has_round_numbers_as_far_as_the_tree_goes():
+    axes = tree_picture(Tree(("top", "a", "b"), (-1, 0, 0), (0, 5.95, 2.1))).axes[0]
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0", "2", "4"]
+    assert axes.get_xticks().tolist() == pytest.approx([0, 2 / 5.95, 4 / 5.95])
+    tiny = tree_picture(Tree(("top", "a", "b"), (-1, 0, 0), (0, 2.9e-5, 2e-5))).axes[0]
+    assert [label.get_text() for label in tiny.get_xticklabels()] == ["0", "1e-05", "2e-05"]
+
+
 def test_edges_without_any_length_are_a_step_each():
     flat = Tree(("a", "b", "c"), (-1, 0, 0), (0, 0, 0))
     assert {line[-1][0] for line in tree_picture(flat).axes[0].collections[0].get_segments()} == {0.0, 1.0}

@@ -52,7 +52,11 @@ def test_the_generator_decides():
     ("wrong", "says"),
     [
         ({"way": 5}, "tasks of 5 classes need as many; the items are of 4"),
-        ({"shot": 4, "queries": 3}, "4 shots and 3 queries need 7 items of every class; class 3 has 6"),
+        (
+            {"shot": 4, "queries": 3},
+            "4 shots and 3 queries need 7 items of every class; class 3 has 6: lower queries to 2",
+        ),
+        ({"shot": 6, "queries": 1}, "class 3 has 6: lower shot, or leave out the class"),
         ({"way": 1}, "way 1"),
         ({"shot": 0}, "shot 0"),
         ({"queries": 0}, "queries 0"),

@@ -74,5 +74,5 @@ def test_one_who_asks_too_often_waits(serve, saved_space):
     assert answers[-1].headers["Retry-After"]
 
 
-def test_the_role_is_told(guarded, tokens):
+def test_the_role_is_reported(guarded, tokens):
     assert guarded.get("/info", headers=tokens["enrol"]).json()["role"] == "enrol"

@@ -55,7 +55,7 @@ def test_every_answer_has_the_headers(plain_client, path):
     assert "access-control-allow-origin" not in answer.headers
 
 
-def test_no_other_site_is_told_that_it_may_ask(plain_client):
+def test_no_other_site_gets_permission_to_ask(plain_client):
     """CORS is off: the question whether a foreign page may ask is refused."""
     asked = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
     answer = plain_client().options("/compare", headers=asked)

@@ -94,7 +94,7 @@ def test_the_trade_off_rises_and_falls(client):
     assert client.get("/tradeoff?kind=fusde").status_code == 400
 
 
-def test_what_is_missing_is_said_with_what_to_do(serve, points_folder):
+def test_missing_answers_are_reported_with_advice(serve, points_folder):
     client = serve(points_folder)
     for path, words in (("/measures", "samekind evaluate"), ("/map", "--index"), ("/tradeoff", "gallery")):
         answer = client.get(path)

@@ -4,7 +4,7 @@ from samekind.errors import DataError, IndexServerError
 from samekind.serving.refusal import Refusal, refusal_of
 
 
-def test_a_mistake_is_told_in_one_line():
+def test_a_mistake_is_reported_in_one_line():
     refusal = refusal_of(DataError("cannot read it:\n  it is broken"))
     assert (refusal.status, refusal.sentence) == (400, "cannot read it: it is broken")
 

@@ -76,7 +76,7 @@ def test_only_this_machine_is_loopback():
     assert [is_loopback(host) for host in ("0.0.0.0", "192.168.1.5", "::", "example.org")] == [False] * 4
 
 
-def test_a_port_that_is_taken_is_said():
+def test_a_port_in_use_is_reported():
     first = listening("127.0.0.1", 0)
     assert first.proto == socket.IPPROTO_TCP  # else every answer waits for 40 ms
     with pytest.raises(SettingError, match="choose another --port"):

@@ -17,7 +17,7 @@ KINDS = [Euclidean, SquaredEuclidean, LogDistance]
 
 @pytest.mark.parametrize("epsilon", [-1.0, math.inf, math.nan])
 @pytest.mark.parametrize("kind", [LogDistance, LogAngle])
-def test_nothing_is_taken_off_what_the_logarithm_is_of(kind, epsilon):
+def test_an_epsilon_below_zero_is_refused(kind, epsilon):
     with pytest.raises(SettingError, match=f"a number from 0 up; got {epsilon}"):
         kind(epsilon=epsilon)
     assert kind(epsilon=0.0)(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 1.0]])).isfinite()

@@ -49,7 +49,7 @@ def test_without_a_gradient_the_scores_are_the_same(name):
 
 @pytest.mark.parametrize("kind", [WithinClass, TwoCovariance])
 @pytest.mark.parametrize("normalised", [False, True])
-def test_fitted_ones_are_told_the_number_of_examples(kind, normalised):
+def test_fitted_similarities_get_the_number_of_examples(kind, normalised):
     z = torch.randn(60, 4, generator=torch.Generator().manual_seed(2))
     similarity = kind(dimension=4).fit(z, torch.arange(60) // 6)
     if normalised:

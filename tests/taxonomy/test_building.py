@@ -24,7 +24,7 @@ def test_two_roots_and_circles_are_refused_with_the_nodes():
         tree_of_parents({})
 
 
-def test_a_large_circle_is_told_shortly():
+def test_a_large_circle_is_described_briefly():
     circle = {str(place): str((place + 1) % 1000) for place in range(1000)}
     with pytest.raises(
         DataError, match=r'"0" under "1" under .* under … under "0"; correct the parent of one of them$'
@@ -56,7 +56,7 @@ def test_shared_paths_are_those_of_the_parents():
     assert tree.path("cats") == ("root", "cats")
 
 
-def test_nodes_of_one_name_are_told_apart_by_their_paths():
+def test_nodes_of_one_name_are_distinguished_by_their_paths():
     tree = tree_of_paths({"a": ["x", "other", "a"], "b": ["y", "other", "b"], "y/other": ["x", "c"]})
     assert tree.path("a") == ("root", "x", "root/x/other", "a")
     assert tree.path("b") == ("root", "y", "root/y/other", "b")

@@ -60,7 +60,7 @@ def test_the_facts_of_vectors_are_filled_in(run, items):
     ],
     ids=["in short", "described", "nested"],
 )
-def test_an_encoder_inside_another_is_told_the_facts_too(backbone, standardise):
+def test_an_encoder_inside_another_gets_the_facts_too(backbone, standardise):
     items = images(3, 32)
     run = recipes.triplet(items.shape).override([f"space.standardise={standardise}"])
     table = {"name": "Attended", "dimension": 5, "layers": ["layer2"], "backbone": backbone}
@@ -100,7 +100,7 @@ def test_the_facts_of_images_are_filled_in(channels, size):
     assert space.reader is not None
 
 
-def test_several_encoders_and_a_head_are_told_what_they_take():
+def test_several_encoders_and_a_head_get_their_facts():
     items = images(2, 16)
     table = {
         "name": "Headed",
@@ -329,7 +329,7 @@ def test_a_memory_and_a_term_against_it_go_together(run, items):
 
 
 @pytest.mark.parametrize("scale", ["AdaCosScale", "DynamicScale"])
-def test_a_scale_is_told_how_many_classes_there_are(run, items, scale):
+def test_a_scale_gets_the_number_of_classes(run, items, scale):
     arguments = {"form": "cosine"} if scale == "DynamicScale" else {}
     similarity = Part("Cosine", {"scale": {"name": scale, **arguments}})
     changed = dataclasses.replace(run, space=dataclasses.replace(run.space, similarity=similarity))
@@ -371,7 +371,7 @@ def test_refuses_to_standardise_an_encoder_that_scales_its_input(attended):
         build_space(run, items)
 
 
-def test_a_network_of_another_library_is_told_the_channels_and_tried_out(timm):
+def test_a_network_of_another_library_gets_the_channels_and_is_tried_out(timm):
     items, table = images(1, 8), {"name": "Backbone", "library": "timm", "network": "tiny", "dimension": 5}
     run = recipes.triplet(items.shape).update({"space": {"encoder": table}})
     space = build_space(run, items)
@@ -405,7 +405,7 @@ def test_augmentations_are_built_in_their_order_with_their_arguments(run):
     assert build_augmentations(run, images()) == []
 
 
-def test_augmentations_of_vectors_are_told_about_the_training_items(run, items):
+def test_augmentations_of_vectors_get_facts_about_the_training_items(run, items):
     shaken, gaps = build_augmentations(augmenting(run, ("GaussianNoise", {}), ("FeatureDropout", {})), items)
     torch.testing.assert_close(torch.tensor(shaken.spreads), items.inputs.std(0, correction=0))
     torch.testing.assert_close(torch.tensor(gaps.means), items.inputs.mean(0))

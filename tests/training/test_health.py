@@ -38,7 +38,7 @@ def test_the_spread_is_a_share_of_the_length(length):
         ({"loss": 0.5, "eer": 0.4}, 0.3, "not better than EER 30.00% before the first step", False),
     ],
 )
-def test_what_is_wrong_is_said_after_the_second_epoch(run, now, spread, says, collapsed):
+def test_warnings_are_given_after_the_second_epoch(run, now, spread, says, collapsed):
     first = entry(1, untrained=START)
     wrong = trouble(run, entry(2, **now), [first], spread=spread)
     if says is None:

@@ -20,6 +20,17 @@ from samekind.training.loop import LOOK_EVERY
 CHANCE = 1 / 4
 
 
+class Counting:
+    """A validation that remembers how often it was called, as a tensor."""
+
+    def __init__(self):
+        self.before = None
+
+    def __call__(self, space):
+        self.before = (0 if self.before is None else self.before) + torch.ones(1)
+        return {"eer": 0.5, "calls": float(self.before)}
+
+
 class Notes:
     """A watcher that notes every call."""
 
@@ -275,7 +286,7 @@ def test_the_folder_says_what_was_run(run, items, constant, tmp_path):
 @pytest.mark.parametrize(
     "size", [16, 2]
 )  # 3 and 24 steps an epoch, fewer and more than are looked at at once
-def test_a_watcher_is_told_of_every_step_and_epoch(run, items, constant, tmp_path, size):
+def test_a_watcher_is_called_for_every_step_and_epoch(run, items, constant, tmp_path, size):
     notes, steps = Notes(), 48 // size
     assert (steps < LOOK_EVERY) == (size == 16)
     train(run.override([f"batches.size={size}"]), items, folder=tmp_path, validate=constant, watcher=notes)
@@ -749,3 +760,22 @@ def test_weights_come_with_the_means_they_were_trained_with(run, items, constant
             validate=constant,
             start=start,
         )
+
+
+def test_what_a_validation_remembers_is_kept_with_the_run(run, items, tmp_path):
+    """One that was called elsewhere begins anew, and a stopped run goes on where it was."""
+    used = Counting()
+    used(None)
+    run = dataclasses.replace(run, epochs=3)
+
+    class Stops(Notes):
+        def epoch(self, entry):
+            if entry["epoch"] == 2:
+                raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(run, items, folder=tmp_path, validate=used, watcher=Stops())
+    train(run, items, folder=tmp_path, validate=Counting())
+    lines = Record(tmp_path / "record.jsonl").lines()
+    assert lines[0]["untrained"]["calls"] == 1
+    assert [line["validation"]["calls"] for line in lines] == [2, 3, 4]

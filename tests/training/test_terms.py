@@ -264,7 +264,7 @@ def test_what_the_scores_are_can_be_set(run, items):
     assert old == changed.terms["only"]
 
 
-def test_a_miner_of_the_auxiliary_head_is_told_its_dimension(run, items):
+def test_a_miner_of_the_auxiliary_head_gets_its_dimension(run, items):
     head = {"similarity": {"name": "Cosine"}, "projection": {"name": "MLP", "dimension": 3}}
     changed = run.update({"space": {"auxiliary": {**head, "bias": False}}})
     changed = with_terms(changed, only=Term("triplet", against="auxiliary", miner="distance_weighted"))

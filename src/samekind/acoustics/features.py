@@ -55,7 +55,7 @@ class Features(nn.Module):
     ``dither`` adds noise of so many 16-bit steps while training, from the global random state; Kaldi has
     1. ``preemphasis`` is 0.97, and frames are of 25 ms. ``edges`` says whether frames reach beyond the
     ends of a sound. ``loudest`` is what a sample of 1 counts as: 32768 in Kaldi, 1 where samples are not
-    scaled; the least energy that is told from silence depends on it.
+    scaled; the least energy that does not count as silence depends on it.
     """
 
     weights: Tensor
@@ -76,14 +76,7 @@ class Features(nn.Module):
         loudest: float = -PAD,
     ) -> None:
         super().__init__()
-        if representation not in ("mfcc", "log-mel"):
-            raise SettingError(f'features are "mfcc" or "log-mel"; got "{representation}"')
-        if window not in ("povey", "hamming", "hann"):
-            raise SettingError(f'window: expected "povey", "hamming" or "hann"; got "{window}"')
-        if rate < 1000 or rate % 200:
-            raise SettingError(
-                f"rate: expected a multiple of 200 samples a second, such as 16000; got {rate}"
-            )
+        _expect_settings(rate, representation, window)
         self.rate, self.representation = rate, representation
         usual = usual_coefficients(rate) if representation == "mfcc" else 80
         self.coefficients = usual if coefficients is None else coefficients
@@ -144,6 +137,15 @@ class Features(nn.Module):
             return values, energy
         values = values @ self.cosines
         return torch.cat([energy[..., None], values[..., 1:]], dim=-1), energy
+
+
+def _expect_settings(rate: int, representation: str, window: str) -> None:
+    if representation not in ("mfcc", "log-mel"):
+        raise SettingError(f'features are "mfcc" or "log-mel"; got "{representation}"')
+    if window not in ("povey", "hamming", "hann"):
+        raise SettingError(f'window: expected "povey", "hamming" or "hann"; got "{window}"')
+    if rate < 1000 or rate % 200:
+        raise SettingError(f"rate: expected a multiple of 200 samples a second, such as 16000; got {rate}")
 
 
 def _window(name: str, size: int) -> Tensor:

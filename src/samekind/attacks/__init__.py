@@ -41,11 +41,12 @@ from samekind.attacks.several import Several
 from samekind.attacks.square import Square
 from samekind.attacks.transfer import Transfer
 from samekind.attacks.untouched import untouched
+from samekind.attacks.within import Within
 
 #: The attacks there are.
 ATTACKS = (
     "APGD", "Aimed", "BIM", "CarliniWagner", "DeepFool", "FAB", "FGSM", "HopSkipJump", "PGD", "RandomSearch",
-    "Several", "Square", "Transfer",
+    "Several", "Square", "Transfer", "Within",
 )  # fmt: skip
 
 __all__ = [
@@ -87,6 +88,7 @@ __all__ = [
     "Transfer",
     "Trials",
     "Voronoi",
+    "Within",
     "carried_out",
     "column_limits",
     "cross_entropy",

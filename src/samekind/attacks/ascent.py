@@ -1,4 +1,4 @@
-"""The one loop of the gradient attacks: step along the steepest direction, come back into the region."""
+"""The loop of all gradient attacks: a step along the steepest direction, then back into the region."""
 
 from collections.abc import Callable
 from copy import copy
@@ -15,13 +15,13 @@ from samekind.attacks.regions import Region
 from samekind.attacks.regions.region import of, per_item
 from samekind.errors import SettingError
 
-#: Steps of a GPU between two looks at which items are done: it must be waited for.
+#: Steps on a GPU between two checks of which items are done; each check waits for the GPU.
 RARELY = 4
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How the loop goes about it; the attacks say what the fields mean."""
+    """The settings of the loop; the attacks describe the fields."""
 
     steps: int
     pace: Callable[[Tensor], Pace]
@@ -39,7 +39,9 @@ class Plan:
 
 
 class Worst:
-    """The worst point of every item so far: where the goal is reached, then where its value is highest."""
+    """The worst point of every item so far: points that reach the goal come first, then those with the
+    highest value.
+    """
 
     def __init__(self, clean: Tensor) -> None:
         self.x = clean
@@ -48,9 +50,8 @@ class Worst:
         self.queries = torch.zeros(len(clean), dtype=torch.long, device=clean.device)
 
     def see(self, x: Tensor, value: Tensor, success: Tensor, *, stop: bool = True) -> None:
-        """Take what was seen at ``x`` (n, …) where it is worse; with ``stop`` not after a success.
-
-        Everything is written, the old where it stays: to pick rows, a device would have to be waited for.
+        """Replace the points that are worse at ``x`` (n, …); with ``stop`` not after a success. All rows are
+        written, unchanged ones with the old values, because selecting rows would wait for the device.
         """
         value, going = value.to(self.value), ~self.reached
         higher = value > self.value
@@ -65,7 +66,9 @@ class Worst:
     def tried(
         self, ground: Ground, rows: Tensor, x: Tensor, value: Tensor, success: Tensor
     ) -> tuple[Ground, Tensor]:
-        """`see` what was tried for the items ``rows``; returns those that go on, with their ground."""
+        """Apply `see` to the points tried for the items ``rows``; returns the items that go on, with their
+        start.
+        """
         part = self.only(rows)
         part.see(x, value, success)
         self.put(rows, part)
@@ -75,7 +78,7 @@ class Worst:
         return ground.only(remaining), rows[remaining]
 
     def only(self, rows: Tensor) -> "Worst":
-        """The same of some items."""
+        """The worst points of some items."""
         part = copy(self)
         part.x, part.value, part.reached, part.queries = (
             of(values, rows) for values in (self.x, self.value, self.reached, self.queries)
@@ -83,7 +86,7 @@ class Worst:
         return part
 
     def put(self, rows: Tensor, part: "Worst") -> None:
-        """What `only` gave, and what was seen since."""
+        """Write back the worst points of the items that `only` gave."""
         self.x = self.x.index_copy(0, rows, part.x)
         self.value = self.value.index_copy(0, rows, part.value)
         self.reached = self.reached.index_copy(0, rows, part.reached)

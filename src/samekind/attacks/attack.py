@@ -18,7 +18,7 @@ BLOCK = 512
 
 
 class Point(NamedTuple):
-    """What the inside of an attack gives for n items."""
+    """The raw result of an attack for n items."""
 
     x: Tensor  # (n, …)
     queries: Tensor  # (n,): how often each item went through the model
@@ -30,7 +30,7 @@ Inside = Callable[[Part, Tensor, Limits, torch.Generator], Point]
 
 @dataclass(frozen=True)
 class Attacked:
-    """What an attack gives for n items."""
+    """The result of an attack for n items."""
 
     x: Tensor
     """(n, …): valid inputs. An item that was wrong already is unchanged."""
@@ -83,9 +83,7 @@ def carried_out(
         x, goal = x.masked_fill(padding, limits.padding), WithPadding.of(goal, limits.padding)
     limits.expect(x)
     if len(goal.truth) != len(x):
-        raise DataError(
-            f"the goal is about {len(goal.truth)} items, and {len(x)} came; give one truth per item"
-        )
+        raise DataError(f"expected {len(goal.truth)} items, one for each truth of the goal; got {len(x)}")
     seed = drawn_seed(generator)
     clean = x.detach().clone()
     if not len(x):

@@ -1,4 +1,4 @@
-"""What an attack wants: the `Goal`, classes of a space as a goal, and logits of any module as a goal.
+"""Goals of attacks: the `Goal`, classes of a space as a goal, and logits of any module as a goal.
 
 Every goal has *outcomes*, of which one is right: the classes of an item, accept or reject of a trial, the
 items of a gallery. So every attack serves every goal. The outcomes are what the model decides by: an attack
@@ -17,7 +17,7 @@ from samekind.space import MetricSpace
 
 
 class Goal(Protocol):
-    """What an attack on a batch of items wants.
+    """The goal of an attack on a batch of items.
 
     ``truth`` (items,) is the index of the right outcome. The attack has succeeded where another outcome is
     largest, or where ``target`` (items,), if there is one, is the largest. A goal with one outcome is only
@@ -40,7 +40,7 @@ class Goal(Protocol):
         ...
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
-        """What gradient attacks raise, (n, outcomes), (n,) -> (n,): large where ``truth`` loses."""
+        """The objective of gradient attacks, (n, outcomes), (n,) -> (n,): large where ``truth`` loses."""
         ...
 
 
@@ -95,7 +95,7 @@ class Classes:
         self.objective = self.value = objective
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """What `MetricSpace.classify` decides by."""
+        """The logits that `MetricSpace.classify` decides by."""
         del items
         return self.model.log_probabilities(self.model.embed(x), head=self.head, kind=self.kind)
 
@@ -170,7 +170,7 @@ class Raised:
         self.model, self.truth, self.target = goal.model, goal.truth, None
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """What an attack on the goal would raise (n, 1)."""
+        """The value that an attack on the goal would raise (n, 1)."""
         return raised(self.goal, self.goal.outcomes(x, items), items)[:, None]
 
     def value(self, outcomes: Tensor, truth: Tensor) -> Tensor:
@@ -179,7 +179,7 @@ class Raised:
 
 
 class Slope(NamedTuple):
-    """What one forward and backward pass of n items gives."""
+    """The results of one forward and backward pass of n items."""
 
     outcomes: Tensor  # (n, outcomes)
     value: Tensor  # (n,)
@@ -187,7 +187,7 @@ class Slope(NamedTuple):
 
 
 def raised(goal: Goal, outcomes: Tensor, items: Tensor) -> Tensor:
-    """What a gradient attack raises (n,): the value, or with a target, minus the value of the target."""
+    """The objective of a gradient attack (n,): the value, or with a target, minus the value of the target."""
     if goal.target is None:
         return goal.value(outcomes, goal.truth.to(outcomes.device)[items])
     return -goal.value(outcomes, goal.target.to(outcomes.device)[items])

@@ -17,7 +17,7 @@ class Limits:
     numbers, and columns that no attack may change. Without arguments everything is valid.
 
     Sounds of unequal length are padded with NaN. Inside an attack ``padding``, a number outside of the range,
-    stands for it: what has it in the clean item stays as it is, and has no part in any norm.
+    stands for it: numbers that are padding in the clean item do not change and do not count in any norm.
     """
 
     low: float | Tensor = -torch.inf
@@ -47,8 +47,8 @@ class Limits:
         return x if self.fixed is None else torch.where(self.fixed.to(x.device), clean, x)
 
     def free(self, step: Tensor, x: Tensor, *, classic: bool = False) -> Tensor:
-        """A step (n, …) from ``x`` without what these limits would undo: moves of fixed columns, and moves
-        outwards at the end of the range; with ``classic`` only the former.
+        """A step (n, …) from ``x`` without the moves that these limits would undo: moves of fixed columns,
+        and moves outwards at the end of the range; with ``classic`` only the former.
 
         A step of the size 1 that is spent on pixels that cannot move is lost: with the L1 ball that can be
         all of it, and a model looks robust that is not.

@@ -1,4 +1,4 @@
-"""What attacks for the least change share: the lead of another answer, and the nearest success so far."""
+"""Shared by attacks for the least change: the lead of another answer, and the nearest success so far."""
 
 import torch
 from torch import Tensor
@@ -40,7 +40,7 @@ def box(limits: Limits, clean: Tensor) -> tuple[Tensor, Tensor]:
 class Nearest:
     """The nearest success of every item so far, and how often the model was asked.
 
-    An attack moves freely inside the range. The model is asked about valid items: whole numbers are rounded.
+    An attack moves freely inside the range. The model gets valid items: whole numbers are rounded.
     Raises SettingError for a goal that never succeeds.
     """
 

@@ -1,7 +1,8 @@
-"""What a gradient attack raises: outcomes (n, outcomes) and the right one (n,) to a number per item (n,).
+"""The objectives that a gradient attack maximises: outcomes (n, outcomes) and the right one (n,) to a number
+per item (n,).
 
 All take logits, never probabilities: the gradient of a cross-entropy of probabilities vanishes where the
-model is sure, and a model then looks robust that is not.
+model is certain, and the model then looks more robust than it is.
 """
 
 from collections.abc import Callable

@@ -16,7 +16,8 @@ class Several:
     """Several attacks of one norm, the cheapest first; each gets what is still right, as in AutoAttack.
 
     With ``on_all`` every attack gets all items, and the worst of them counts: the nearest success; where none
-    succeeds, the point of the highest value.
+    succeeds, the point of the highest value. Beside attacks in a region, one for the least change stands
+    `Within` that region.
     """
 
     attacks: tuple[Attack, ...]

@@ -1,4 +1,4 @@
-"""What happens to a training batch on its way to the encoder: other views of the same items.
+"""Changes of a training batch on its way to the encoder: other views of the same items.
 
 An augmentation stores its settings and is called as ``augmentation(x, generator=…)``. Those of `IMAGES` take
 (n, channels, height, width) floats in [0, 1], those of `VECTORS` (n, d),

@@ -1,4 +1,4 @@
-"""Other people talking behind a sound."""
+"""Other speakers in the background of a sound."""
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from samekind.errors import SettingError
 
 class Babble:
     """With ``probability``, ``fewest`` to ``most`` other sounds of the batch are added to a sound, together
-    at one of the ``ratios`` of signal to noise (dB). A batch of one has nobody else, and stays as it is.
+    at one of the ``ratios`` of signal to noise (dB). A batch of one item does not change.
     """
 
     def __init__(

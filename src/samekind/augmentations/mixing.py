@@ -1,4 +1,4 @@
-"""What sounds that are added to others have in common: where they come from, and how loud they are."""
+"""Shared by sounds that are added to others: their recordings, and their loudness."""
 
 from collections.abc import Sequence
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Noise over a sound."""
+"""Noise that is added to a sound."""
 
 import torch
 from torch import Tensor
@@ -45,7 +45,7 @@ class Noise:
 
 
 def coloured(x: Tensor, *, generator: torch.Generator) -> Tensor:
-    """Noise in the shape of sounds (n, 1, samples), of a colour of its own for each."""
+    """Noise in the shape of sounds (n, 1, samples), each with its own colour."""
     white = torch.randn(x.shape, generator=generator).to(x.device, x.dtype)
     slopes = 2 * torch.rand(len(x), 1, 1, generator=generator).to(x.device, x.dtype)
     spectrum = torch.fft.rfft(white)

@@ -1,4 +1,4 @@
-"""Images in perspective."""
+"""Random perspective of images."""
 
 import torch
 from torch import Tensor

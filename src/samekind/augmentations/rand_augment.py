@@ -26,8 +26,8 @@ OPERATIONS = ("nothing", *MOVES, *TONES)
 
 
 class Drawn(NamedTuple):
-    """What some images drew: the number of the operation (n,) and its signed strength from -1 to 1 (n,), both
-    on the CPU; ``strength`` is the size of all of these.
+    """The draws of some images: the number of the operation (n,) and its signed strength from -1 to 1 (n,),
+    both on the CPU; ``strength`` is the size of all of these.
     """
 
     operations: Tensor

@@ -1,4 +1,4 @@
-"""Pixels moved: every geometric change is a 3 x 3 matrix, and any number of them is one resampling.
+"""Geometric changes of images: each is a 3 x 3 matrix, and any number of them is one resampling.
 
 A matrix maps a place in the result to the place in the input that is shown there, both as (x, y, 1) in
 pixels from the centre, x to the right and y down. Matrices are (n, 3, 3) float64 on the CPU. A followed by B

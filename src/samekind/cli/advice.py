@@ -1,4 +1,4 @@
-"""What helps a search, with the commands and options that do it."""
+"""Advice about a search, with commands and options."""
 
 from typing import TYPE_CHECKING
 

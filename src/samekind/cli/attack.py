@@ -23,7 +23,7 @@ Epsilon = Annotated[
 Method = Annotated[
     str, Option(help="strong (PGD, then APGD on what is left), pgd, apgd, bim, fgsm or square.")
 ]
-HeadName = Annotated[str, Option(help="What is attacked and asked: similarity, auxiliary or fused.")]
+HeadName = Annotated[str, Option(help="The head that is attacked: similarity, auxiliary or fused.")]
 
 
 def attack(

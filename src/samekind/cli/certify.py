@@ -1,4 +1,4 @@
-"""samekind certify: what is sure to remain right, by randomised smoothing."""
+"""samekind certify: certified robustness, by randomised smoothing."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,7 +20,7 @@ Sigma = Annotated[
     ),
 ]
 Draws = Annotated[int, Option(help="Noisy copies of each item.", min=10)]
-HeadName = Annotated[str, Option(help="What answers: similarity, auxiliary or fused.")]
+HeadName = Annotated[str, Option(help="The head that answers: similarity, auxiliary or fused.")]
 Plot = Annotated[Path | None, Option(help="Draw the curve: .svg, .png or .pdf.", show_default="no picture")]
 
 

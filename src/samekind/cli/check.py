@@ -21,7 +21,7 @@ Data = Annotated[
 
 def check(
     data: Data,
-    recipe: Annotated[str, Option(help="The recipe a training run would use.")] = "prototypical",
+    recipe: Annotated[str, Option(help="The recipe a training run would use.")] = options.HOUSE,
     label: options.Label = None,
     path: options.PathColumn = None,
     ignore: options.Ignore = "",
@@ -113,8 +113,12 @@ def _in_words(training: "PlannedTraining") -> str:
     few = training.because_few
     why = f" {few[0].upper()}{few[1:]}." if few else ""
     whole = ", no group in two parts" if training.split == "group" else ""
-    return (
-        f"A run of {training.recipe} would train {training.encoder} on items of {training.extent} for "
-        f"{training.epochs} epochs, {training.steps:,} steps.{why} "
-        f"Split ({training.split}{whole}): {parts}."
-    )
+    length = f"on items of {training.extent} for {training.epochs} epochs, {training.steps:,} steps"
+    if training.recipe == options.HOUSE:
+        what = (
+            f"The house recipe would measure what needs no training, then train {training.encoder} {length}, "
+        )
+        what += "and keep what pays."
+    else:
+        what = f"A run of {training.recipe} would train {training.encoder} {length}."
+    return f"{what}{why} Split ({training.split}{whole}): {parts}."

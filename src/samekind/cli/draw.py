@@ -51,8 +51,9 @@ def draw(
     epsilon: Epsilon = None,
     as_json: AsJson = False,
 ) -> None:
-    """Draw what explains a classifier. confidence: where it is sure of its first class; is that the
-    prototype? For a ratio of distances it is, for a softmax of squared distances or of cosines it is not.
+    """Draw a picture that explains a classifier. confidence: where it is most certain of its first class, and
+    whether that is at the prototype. With a ratio of distances it is; with a softmax of squared distances or
+    of cosines it is not.
 
     voronoi: the regions of attacks around a few items, as balls and as balls cut with Voronoi cells. Balls of
     two classes overlap, so no classifier is robust; cells do not, and the nearest neighbour is.

@@ -102,7 +102,7 @@ Ignore = Annotated[
 
 #: Classes that sit in the wrong place, at most so many are named.
 NAMED = 3
-#: What can be evaluated instead of the test items of the run.
+#: Items that can be evaluated instead of the test items of the run.
 INSTEAD = ("data", "against", "trials")
 #: Which options need others, and which exclude them.
 TOGETHER = {
@@ -191,7 +191,7 @@ def evaluate(
 
 
 class About(NamedTuple):
-    """What the answers are about: the test items of a run, or one of DATA, trials and another run instead."""
+    """The items of the answers: the test items of a run or, instead, one of DATA, trials and another run."""
 
     run: Path
     data: str | None
@@ -206,7 +206,7 @@ class About(NamedTuple):
 
     @property
     def instead(self) -> dict[str, str]:
-        """What takes the place of the test items, by its option."""
+        """The option that replaces the test items."""
         given = {"data": self.data, "trials": self.trials, "against": self.against}
         return {name: str(value) for name, value in given.items() if value is not None}
 
@@ -214,7 +214,7 @@ class About(NamedTuple):
 def _asked(
     about: About, settings: "EvaluationSettings", cohort: "CohortSource | None", *, device: str
 ) -> "Evaluated | Differences":
-    """The answers about what the options name."""
+    """The answers about the items that the options name."""
     from samekind.questions import evaluate_opened as questions
 
     if about.against is not None:
@@ -274,8 +274,8 @@ def _tell(
 
 
 def _print(answer: "Evaluated", *, everything: bool) -> None:
-    """What training gained, the answers, what to know of them, and what the thresholds promised: one screen,
-    or with --all everything.
+    """The gains of the training, the answers, warnings about them, and the promises of thresholds: one
+    screen, or with --all everything.
     """
     output.print_gains(answer)
     if everything:

@@ -73,7 +73,7 @@ def identify(
 
 
 def _print(answer: "Identified") -> None:
-    print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
+    _warn(answer)
     lines = [
         [item.id, _called(answer, item), f"{item.probability:.3f}", f"{item.score:.4f}"]
         for item in answer.items
@@ -85,12 +85,20 @@ def _print(answer: "Identified") -> None:
 def _print_windows(answer: "Heard") -> None:
     from samekind.questions.identify import NONE
 
-    print_messages(*(f"{warning}; {FITS_ONE}" for warning in answer.warnings))
+    _warn(answer)
     lines = [
         [item.id, _clock(item.start), _clock(item.end), item.name or NONE, f"{item.probability:.3f}"]
         for item in answer.stretches
     ]
     print_table(table("Who is heard when", ["item", "from", "to", "class", "probability"], lines, texts=4))
+
+
+def _warn(answer: "Identified | Heard") -> None:
+    """Tell what is to be known about the answer, and which command gives a missing threshold."""
+    from samekind.questions.identify import NO_THRESHOLD
+
+    for warning in answer.warnings:
+        print_messages(f"{warning}; {FITS_ONE}" if warning == NO_THRESHOLD else warning)
 
 
 def _clock(seconds: float) -> str:

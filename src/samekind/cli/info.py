@@ -63,7 +63,7 @@ def _standings_table(answer: "SpaceInfo") -> "Table":
 
 
 def _print_balance(answer: "SpaceInfo") -> None:
-    """What enrolled classes get by the score that names classes, and what that gave."""
+    """The bonus of enrolled classes by the score that names classes, and the shares named rightly with it."""
     kind = answer.choices.classes if answer.choices is not None else "similarity"
     balance = answer.balances.get(kind)
     if balance is None:

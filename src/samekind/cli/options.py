@@ -19,6 +19,9 @@ OPENED = (
     "arrays (.npz), IDX files, a folder of CIFAR's files, a folder of sprites"
 )
 
+#: The recipe where none is named.
+HOUSE = "house"
+
 AsJson = Annotated[bool, Option("--json", help="Print one JSON object instead of a table.")]
 Device = Annotated[str, Option(help="auto, cpu, cuda, cuda:1 or mps.")]
 Data = Annotated[

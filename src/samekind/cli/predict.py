@@ -14,7 +14,7 @@ from samekind.cli.thresholds import FITS_ONE
 if TYPE_CHECKING:
     from samekind.questions.predict import Predicted
 
-Head = Annotated[str, Option(help="What answers: similarity; auxiliary or fused, if it was trained.")]
+Head = Annotated[str, Option(help="The head that answers: similarity; auxiliary or fused, if trained.")]
 
 
 def predict(

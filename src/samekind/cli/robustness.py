@@ -102,17 +102,20 @@ def robustness(
 
 
 def _print(answer: "Withstood", page: Path) -> None:
+    from samekind.evaluation.soundness import NOT_A_MEASURE
+
     measured = answer.measured
     lines = [
         [
             curve.question,
             curve.kind,
-            curve.shown.measure,
+            row.measure,
             curve.rows[0].text,
-            curve.shown.text,
-            "ok" if curve.soundness.is_sound else "FAILED",
+            row.text,
+            NOT_A_MEASURE if row.note else "ok",
         ]
         for curve in measured.curves
+        for row in curve.told
     ]
     title = f"{measured.items:,} items, {measured.norm}, epsilon {measured.unit} (95% intervals)"
     heads = ["question", "by", "measure", "before", "after", "checks"]

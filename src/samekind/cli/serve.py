@@ -78,7 +78,7 @@ def serve(
     try:
         from samekind.serving.app import create_app
     except ImportError as error:
-        raise PackageError(f"serving takes more packages ({error}): pip install 'samekind[serve]'") from error
+        raise PackageError(f"serving needs more packages ({error}): pip install 'samekind[serve]'") from error
     from samekind.serving.running import is_loopback, listening, run
     from samekind.serving.settings import LOCAL_NAMES, MIB, Limits, ServerSettings
     from samekind.serving.tokens import Tokens

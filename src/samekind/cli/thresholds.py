@@ -41,7 +41,9 @@ def rate_with_interval(rate: float, interval: tuple[float, float] | None) -> str
 
 
 def print_temperatures(temperatures: Mapping[str, "Temperature"]) -> None:
-    """A line for each head, with a warning if its temperature is at the bound; or that there is none."""
+    """A line for each head, with a warning if its temperature is at the bound; without temperatures, a line
+    that says so.
+    """
     if not temperatures:
         print_text(f"\n{PLAIN}")
         return

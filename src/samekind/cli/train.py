@@ -20,9 +20,6 @@ WHICH = (
     "unseen-proxy-nca-adapt-adv."
 )
 
-#: The recipe where none is named.
-HOUSE = "house"
-
 TestDomains = Annotated[
     str, Option("--test-domain", help="Domains to test on, separated by commas; the others are trained on.")
 ]
@@ -39,7 +36,7 @@ Minutes = Annotated[
 
 
 def train(
-    run: Annotated[str, Argument(metavar="[RUN]", help=WHICH, show_default=False)] = HOUSE,
+    run: Annotated[str, Argument(metavar="[RUN]", help=WHICH, show_default=False)] = options.HOUSE,
     data: options.Data = None,
     label: options.Label = None,
     path: options.PathColumn = None,
@@ -63,7 +60,7 @@ def train(
     from samekind.questions.plan_options import PlanOptions
     from samekind.questions.train import train
 
-    if run == HOUSE and data is None:
+    if run == options.HOUSE and data is None:
         raise SettingError("name the data to learn from: samekind train --data DATA")
     plan = PlanOptions(
         source=data,
@@ -87,11 +84,13 @@ def train(
 
 
 def _print(answer: "TrainingAnswer") -> None:
-    """What was trained, how good it is, where it is, and what to do next."""
+    """The result of a training: its measures, its folder, and the next commands."""
     from samekind.data.words import counted
 
-    if answer.ladder is not None:  # the rungs were told as they were measured
-        print_text(f"Kept: {answer.ladder.kept}.")
+    if answer.ladder is not None:  # the rungs were printed while they were measured
+        first = answer.ladder.kept == answer.ladder.rungs[0].name
+        why = ", because nothing that was tried is better by more than chance" if first else ""
+        print_text(f"Kept: {answer.ladder.kept}{why}.")
     else:
         if answer.trouble is not None:
             print_text(f"Careful: {answer.trouble}.")

@@ -74,12 +74,15 @@ def _print(answer: "Inferred", files: list[Path]) -> None:
 def _sentence(agreement: "Agreement") -> str:
     """How far the trees agree, in words, beside what chance gives."""
     splits = agreement.splits
-    words = (
-        f"The inferred tree has {splits.both} of the {splits.both + splits.second_only} splits of the known "
-        "one. "
-        f"Robinson-Foulds distance {splits.distance}, normalised {splits.normalised:.3f} "
-        f"({agreement.splits_by_chance:.3f} with shuffled names)"
-    )
+    known = splits.both + splits.second_only
+    if known:
+        words = (
+            f"The inferred tree has {splits.both} of the {known} splits of the known one. "
+            f"Robinson-Foulds distance {splits.distance}, normalised {splits.normalised:.3f} "
+            f"({agreement.splits_by_chance:.3f} with shuffled names)"
+        )
+    else:
+        words = "The known tree has no group of classes that a tree could miss"
     if agreement.correlation is None or agreement.correlation_by_chance is None:
         return words
     chance = f"{agreement.correlation_by_chance:.3f} with shuffled names"

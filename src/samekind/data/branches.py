@@ -1,4 +1,4 @@
-"""Classes in branches: "Greek/alpha" is a class of the branch "Greek", as folders in folders are."""
+"""Branches of classes: "Greek/alpha" is a class of the branch "Greek", like a folder in a folder."""
 
 from collections.abc import Iterable, Sequence
 
@@ -27,8 +27,8 @@ def branches_of(classes: Iterable[str]) -> dict[str, list[str]]:
 
 
 def whole_branches(names: Sequence[str], classes: Iterable[str]) -> list[str]:
-    """The names, with all its classes in place of a branch or folder of them; a class goes before a branch of
-    that name, and an unknown name stays.
+    """The names, with each branch or folder replaced by all its classes. A name that is both a class and a
+    branch is the class; an unknown name stays.
 
     >>> whole_branches(["Greek", "fern", "moss"], ["Greek/alpha", "Greek/beta", "fern"])
     ['Greek/alpha', 'Greek/beta', 'fern', 'moss']

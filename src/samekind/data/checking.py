@@ -12,7 +12,7 @@ from samekind.data.files import is_array
 from samekind.data.items import Items
 from samekind.data.media import PICTURES, SOUNDS, Problem, medium_of_files
 from samekind.data.media.brightness import brightest, brightness
-from samekind.data.media.headings import read_headings
+from samekind.data.media.headings import read_headings, size_chosen
 from samekind.data.media.medium import named_problem
 from samekind.data.media.pictures import blank_problem, is_blank
 from samekind.data.opening import open_source
@@ -34,7 +34,7 @@ AT_ONCE = 256
 
 @dataclass(frozen=True, kw_only=True)
 class Examination:
-    """What data consists of, and what is wrong with it.
+    """The content of data, and its problems.
 
     ``classes``, ``domains`` and ``parts`` count the items of each, ``sizes`` the pictures of each stored
     (height, width). ``unreadable`` are (file, reason), ``duplicates`` the ids of items with the same content,
@@ -109,6 +109,8 @@ def _examine_files(listing: Listing, settings: DataSettings, split: Splitting | 
             unreadable=tuple(unreadable),
             sizes=dict(sizes),
         )
+    if (chosen := size_chosen(whole, settings)) is not None:
+        problems.append(Problem("warning", chosen[1]))
     if isinstance(items.inputs, Stored) and items.medium is PICTURES:
         readable, blank, highest, undecodable = _look_inside(items.inputs)
         problems += blank_problem([items.ids[place] for place in blank] if items.ids else [])

@@ -160,7 +160,7 @@ def opened(file: Readable) -> BinaryIO:
 
 
 def name_of(file: Readable) -> str:
-    """What a message calls a file."""
+    """The name of a file in a message."""
     return f"{len(file):,} bytes" if isinstance(file, bytes) else str(file)
 
 

@@ -25,7 +25,7 @@ from samekind.taxonomy import Tree
 
 
 class Source(NamedTuple):
-    """What to open to get the same items again: a name or an absolute path, and the settings."""
+    """A source that gives the same items again: a name or an absolute path, and the settings."""
 
     name: str
     settings: DataSettings
@@ -59,6 +59,15 @@ class Items:
     notes: tuple[str, ...] = ()
     source: Source | None = None
     tree: Tree | None = None
+
+    def __repr__(self) -> str:
+        shape = " x ".join(map(str, self.shape))
+        told = f"{self.name!r}, {len(self):,} items of {shape}, {len(self.classes):,} classes"
+        if self.domains is not None:
+            told += f", {len(self.domain_names):,} domains"
+        if self.groups is not None:
+            told += f", {len(torch.unique(self.groups)):,} groups"
+        return f"Items({told})"
 
     def __post_init__(self) -> None:
         expect(self.inputs, (Tensor, Stored), "inputs as a tensor, such as torch.as_tensor(inputs)")
@@ -121,7 +130,7 @@ class Items:
 
     @property
     def medium(self) -> Medium:
-        """What the items are, by their reader or else by shape and values: pictures, vectors, arrays."""
+        """The medium of the items, by their reader or else by shape and values: pictures, vectors, arrays."""
         if self.reader is not None:
             return self.reader.medium
         medium = medium_of(self.shape)

@@ -27,6 +27,10 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     settings = or_usual(settings)
     content = open_source(source, settings)
     items = load(content, settings) if isinstance(content, Listing) else content
+    if (
+        isinstance(content, Listing) and items.source is not None
+    ):  # with the size chosen for pictures of several
+        settings = items.source.settings
     if settings.taxonomy is not None:
         settings = replace(settings, taxonomy=os.path.abspath(settings.taxonomy))  # noqa: PTH100 (as below)
         items = with_taxonomy(items, str(settings.taxonomy))
@@ -60,5 +64,5 @@ def memory_needed(source: str | Path, *, settings: DataSettings | None = None) -
             for heading in headings
             if isinstance(heading, Heading)
         )
-    reader, readable, _ = reader_of_files(content.files, settings)
-    return Stored([content.files[place] for place in readable], reader).nbytes
+    reading = reader_of_files(content.files, settings)
+    return Stored([content.files[place] for place in reading.readable], reading.reader).nbytes

@@ -1,4 +1,4 @@
-"""What is wrong with items, or may be, in sentences."""
+"""Errors and warnings about items, in sentences."""
 
 import re
 from collections import Counter, defaultdict
@@ -14,7 +14,8 @@ from samekind.data.media.medium import named_problem
 from samekind.data.stored import Stored
 from samekind.data.words import composed, listed, named
 
-#: More labels than this that are numbers, with fewer items of each than this, look like measurements.
+#: Labels look like measurements if they are numbers, there are more than the first of these, and each has
+#: fewer items than the second.
 MANY_NUMBERS, FEW_OF_EACH = 20, 5
 
 #: A number, which tables may write in several ways: 1, 1.0, 01.

@@ -259,7 +259,7 @@ def pool(workers: int) -> ThreadPoolExecutor:
 def decode_all(
     files: Sequence[File], reader: "Decoder", *, workers: int = 0
 ) -> tuple[Tensor, list[int], list[tuple[str, str]]]:
-    """What can be decoded, uint8 (k, …), the places of those files, and (file, reason) of the rest."""
+    """The decoded pictures, uint8 (k, …), the places of their files, and (file, reason) of the others."""
     pixels, failed = begin_decoding(files, reader, workers=workers)()
     reasons = dict(failed)
     readable = [place for place in range(len(files)) if place not in reasons]

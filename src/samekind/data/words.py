@@ -43,5 +43,5 @@ def listed(names: Iterable[str], most: int = MOST_NAMED, separator: str = ", ") 
 
 
 def named(items: "Items", place: int) -> str:
-    """What a message calls one of the items."""
+    """The name of an item in a message."""
     return items.ids[place] if items.ids is not None else f"item {place}"

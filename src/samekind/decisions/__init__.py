@@ -1,4 +1,4 @@
-"""What a space keeps about its scores, as plain values: thresholds, temperatures, standings, choices.
+"""Decisions of a space about its scores, as plain values: thresholds, temperatures, standings, choices.
 
 A value is fitted in `samekind.inference` on validation items and stored in space.json.
 

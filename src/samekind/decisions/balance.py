@@ -1,4 +1,4 @@
-"""What enrolled classes need to be named as often as they should be, beside classes that were trained on."""
+"""The bonus with which enrolled classes are named as often as they should be, beside trained ones."""
 
 from dataclasses import dataclass
 

@@ -16,13 +16,15 @@ class Levels:
     """The least probability of a node for each of the first `LEVELS`, fitted on held-out items.
 
     There are fewer ``thresholds`` than levels if the items were too few to promise the highest. The classes
-    were named by ``kind``; ``fitted_on`` names the items, ``items`` is their number.
+    were named by ``kind``; ``fitted_on`` names the items, ``items`` is their number, ``classes`` that of the
+    classes which the space knew then, 0 where that is not known.
     """
 
     thresholds: tuple[float, ...]
     kind: Kind
     fitted_on: str
     items: Natural
+    classes: Natural = 0
 
     def threshold(self, level: float) -> float | None:
         """The threshold for a share of right answers, or the next higher level that has one; else None."""

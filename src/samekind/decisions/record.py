@@ -1,4 +1,4 @@
-"""What a space keeps about its scores, as space.json stores it."""
+"""The record of a space's scores, as space.json stores it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields

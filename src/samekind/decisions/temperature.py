@@ -18,7 +18,7 @@ Head = Literal["similarity", "auxiliary", "fused"]
 
 @dataclass(frozen=True)
 class Temperature:
-    """What the logits of a head are divided by before the softmax, and how it was fitted.
+    """The divisor of the logits of a head before the softmax, and how it was fitted.
 
     Above 1 the probabilities are less sure, below 1 surer; the order of the classes stays. ``fitted_on``
     names the items, ``items`` is their number. ``at_bound`` says that the best temperature lies beyond the

@@ -10,7 +10,7 @@ from samekind.decoding.size_plane import size_plane
 
 
 class PictureForm(NamedTuple):
-    """What pictures are read as; the fields are the arguments of `samekind.data.ImageReader`."""
+    """The form in which pictures are read; the fields are the arguments of `samekind.data.ImageReader`."""
 
     height: int
     width: int

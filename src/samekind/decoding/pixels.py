@@ -55,7 +55,7 @@ def heading(stream: BinaryIO) -> Heading:
 
 
 def highest(stream: BinaryIO) -> int:
-    """The highest value that a grey picture holds, as it is stored."""
+    """The highest stored value of a grey picture."""
     with Image.open(stream) as stored:
         return int(np.asarray(stored).max())
 

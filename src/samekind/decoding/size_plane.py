@@ -6,7 +6,7 @@ import numpy as np
 
 from samekind.decoding.pixels import Pixels
 
-#: The longest side that is told from longer ones, in pixels.
+#: The longest side that is distinguished from longer ones, in pixels.
 LONGEST = 65_535
 
 

@@ -34,7 +34,7 @@ SHORTER = re.compile(r"^data *: (\d+) \(should be (\d+)\)", re.MULTILINE)
 
 
 class Heading(NamedTuple):
-    """What the start of a file says: samples a second, channels, and how many samples each has."""
+    """The heading of a file: samples a second, channels, and the number of samples of each."""
 
     rate: int
     channels: int
@@ -152,7 +152,7 @@ def _sound(source: Source, name: str) -> Iterator[Any]:
         import soxr  # noqa: F401 (both are needed, and missed together)
     except (ImportError, OSError) as error:
         raise PackageError(
-            f"reading sounds takes soundfile and soxr ({error}); "
+            f"reading sounds needs soundfile and soxr ({error}); "
             "install them by pip install 'samekind[speech]'"
         ) from error
     try:

@@ -86,14 +86,9 @@ class Attended(nn.Module):
         channels = _channels_of(backbone)
         self.attended = _chosen(backbone, layers)
         self.projections, self.queries, self.scorers = _weights(self, channels)
-        given = [channels[name] if values == "raw" else self._width for name in self.attended]
-        if fuse == "sum" and len(set(given)) > 1:
-            raise SettingError(
-                f"layers of {', '.join(map(str, given))} channels cannot be added up as they are; "
-                'set values to "projected", or fuse to "concatenate"'
-            )
+        widths = [channels[name] if values == "raw" else self._width for name in self.attended]
         last = list(channels.values())[-1] if with_last else 0
-        self.feature_dimension = (given[0] if fuse == "sum" else sum(given)) + last
+        self.feature_dimension = _fused_width(widths, fuse) + last
         self.dimension = dimension or self.feature_dimension
         self.embedding = embedding_layer(self.feature_dimension, dimension)
 
@@ -116,7 +111,7 @@ class Attended(nn.Module):
         return {**stages, "embedding": [self.embedding]}
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the backbone, by name and in order."""
+        """The output of each stage of the backbone, by name and in order."""
         maps: dict[str, Tensor] = self.backbone.maps(x)
         return maps
 
@@ -158,6 +153,16 @@ class Attended(nn.Module):
             scores = additive_scores(keys, query, scorer.weight, activation=self.activation)
         weights = weights_over_places(scores)
         return weighted_mean(keys if self.values == "projected" else layer.flatten(2), weights), weights
+
+
+def _fused_width(widths: Sequence[int], fuse: str) -> int:
+    """The numbers of all layers together. Raises SettingError for a sum of layers of several widths."""
+    if fuse == "sum" and len(set(widths)) > 1:
+        raise SettingError(
+            f"layers of {', '.join(map(str, widths))} channels cannot be added up as they are; "
+            'set values to "projected", or fuse to "concatenate"'
+        )
+    return widths[0] if fuse == "sum" else sum(widths)
 
 
 def _weights(encoder: Attended, channels: dict[str, int]) -> tuple[nn.ModuleDict, ...]:

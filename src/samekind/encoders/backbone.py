@@ -67,17 +67,7 @@ class Backbone(nn.Module):
         expect_sizes({"dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
         expect_pooling(pooling)
-        if library not in ("timm", "torchvision"):
-            raise SettingError(f'the library is "timm" or "torchvision"; got "{library}"')
-        if channels not in (1, 3):
-            raise SettingError(f"a Backbone takes 1 or 3 channels; got {channels}")
-        if freeze not in ("none", "features"):
-            raise SettingError(f'the stem of {network} is not known; freeze "none" or "features" of it')
-        if ":" in network or "/" in network:
-            raise SettingError(
-                f'a network is named as {library} lists it, got "{network}", which is a place; make that one '
-                "yourself, wrap it in samekind.encoders.foreign.Foreign and give it to fit(…, encoder=…)"
-            )
+        _expect_settings(library, network, channels, freeze)
         make = _from_timm if library == "timm" else _from_torchvision
         self.library: Library = library
         self.network = network
@@ -100,12 +90,26 @@ class Backbone(nn.Module):
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
 
     def features(self, x: Tensor) -> Tensor:
-        """What the network gives, pooled over places where it gives maps: (n, feature_dimension)."""
+        """The output of the network, pooled over places if it gives maps: (n, feature_dimension)."""
         expect_images(x, channels=self.channels)
         return features_of(self, x)
 
     train = train_unless_frozen
     forward = embedded
+
+
+def _expect_settings(library: str, network: str, channels: int, freeze: str) -> None:
+    if library not in ("timm", "torchvision"):
+        raise SettingError(f'the library is "timm" or "torchvision"; got "{library}"')
+    if channels not in (1, 3):
+        raise SettingError(f"a Backbone takes 1 or 3 channels; got {channels}")
+    if freeze not in ("none", "features"):
+        raise SettingError(f'the stem of {network} is not known; freeze "none" or "features" of it')
+    if ":" in network or "/" in network:
+        raise SettingError(
+            f'expected a name as {library} lists it, got a place: "{network}"; make that network '
+            "yourself, wrap it in samekind.encoders.foreign.Foreign and give it to fit(…, encoder=…)"
+        )
 
 
 def _from_timm(name: str, *, weights: bool, pooling: Pooling) -> Loaded:

@@ -122,7 +122,7 @@ class _First(nn.Module):
 
 
 class _DenseBlock(nn.Module):
-    """Layers that each see what all before them gave."""
+    """Layers that each get the output of all layers before."""
 
     def __init__(self, count: int, channels: int, dilation: int) -> None:
         super().__init__()

@@ -52,7 +52,7 @@ class Conv4(nn.Module):
         compose(self, _layers(channels), settings, places=(size // 16) ** 2)
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, (n, 64, H, W); the last is what is flattened."""
+        """The output of each stage, (n, 64, H, W); the last is flattened."""
         expect_images(x, channels=self.channels, size=self.size)
         return maps_of(self, x)
 

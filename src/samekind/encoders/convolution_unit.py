@@ -1,4 +1,4 @@
-"""What Inception networks are built of."""
+"""The unit that Inception networks are built of."""
 
 import torch.nn.functional as F
 from torch import Tensor, nn

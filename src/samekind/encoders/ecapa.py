@@ -64,7 +64,7 @@ class ECAPA(nn.Module):
         return self.bands
 
     def features(self, x: Tensor) -> Tensor:
-        """What the pooling gives, normalised: (n, 2 last_width)."""
+        """The normalised output of the pooling: (n, 2 last_width)."""
         x, lengths = expect_frames(x, self.bands)
         x = masked(_applied(self.first, x, lengths), lengths)
         outputs = []
@@ -80,7 +80,7 @@ class ECAPA(nn.Module):
 
 class _Block(nn.Module):
     """A residual block: its channels in parts, each convolved together with the part before it, then all
-    channels weighed by what the whole sound has in them.
+    channels weighed by their means over the whole sound.
     """
 
     def __init__(self, width: int, dilation: int, *, mirror: bool) -> None:

@@ -20,7 +20,7 @@ from samekind.errors import DataError, SettingError
 
 
 class Wrapping(Protocol):
-    """What `features_of` asks of an encoder around a module."""
+    """The attributes that `features_of` needs of an encoder around a module."""
 
     scaling: nn.Module
     module: nn.Module
@@ -31,7 +31,7 @@ class Wrapping(Protocol):
 
 
 def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
-    """What the module inside gives, pooled over places where it gives maps: (n, feature_dimension)."""
+    """The output of the module inside, pooled over places if it gives maps: (n, feature_dimension)."""
     with recomputing(encoder.module, active=encoder.checkpointing):
         features: Any = encoder.module(encoder.scaling(x))
     if isinstance(features, Tensor) and features.dim() == 4:
@@ -40,7 +40,7 @@ def features_of(encoder: Wrapping, x: Tensor) -> Tensor:
         result = tuple(features.shape) if isinstance(features, Tensor) else type(features).__name__
         raise DataError(
             f"{type(encoder.module).__name__} should give ({len(x)}, {encoder.feature_dimension}), or maps "
-            f"with as many channels; it gave {result}. Say its feature_dimension, or wrap what it returns."
+            f"with as many channels; it gave {result}. Set feature_dimension, or wrap what it returns."
         )
     return normalised(encoder, features)
 
@@ -99,7 +99,7 @@ class Foreign(nn.Module):
         return {"module": [self.scaling, self.module], "embedding": [self.embedding]}
 
     def features(self, x: Tensor) -> Tensor:
-        """What the module gives, pooled over places where it gives maps: (n, feature_dimension)."""
+        """The output of the module, pooled over places if it gives maps: (n, feature_dimension)."""
         return features_of(self, x)
 
     train = train_unless_frozen

@@ -1,4 +1,4 @@
-"""What training leaves as it is: batch statistics, the first stage, or everything before the embedding."""
+"""Freezing of batch statistics, of the first stage, or of everything before the embedding."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal, TypeVar

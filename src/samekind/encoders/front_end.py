@@ -1,4 +1,4 @@
-"""What a network on features of sound stands on: waveforms become features, without their silence."""
+"""The front end of a network on features of sound: waveforms become features, without their silence."""
 
 from typing import Any, Literal
 
@@ -64,7 +64,7 @@ class FrontEnd(nn.Module):
         )
 
     def prepared(self, x: Tensor) -> Tensor:
-        """What the encoder inside gets: (n, coefficients, frames), padded with NaN."""
+        """The input of the encoder inside: (n, coefficients, frames), padded with NaN."""
         features: Tensor = self.preparation(x)
         return features
 

@@ -71,15 +71,7 @@ class EfficientNetLite(nn.Module):
         expect_sizes({"dimension": dimension})
         expect_choices(batch_norm=batch_norm, freeze=freeze)
         expect_pooling(pooling)
-        if not 0 <= stochastic_depth < 1:
-            raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
-        if maps_from not in ("stages", "expansions"):
-            raise SettingError(f'maps_from: expected "stages" or "expansions", got "{maps_from}"')
-        if variant not in (0, 1, 2) or channels not in (1, 3):
-            raise SettingError(
-                "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
-                f"got {variant} and {channels}"
-            )
+        _expect_settings(variant, channels, stochastic_depth, maps_from)
         network = _network(variant, weights=weights)
         self.variant = variant
         self.channels = channels
@@ -111,7 +103,7 @@ class EfficientNetLite(nn.Module):
         return {name: [self.get_submodule(name)] for name in [*self.map_channels, "embedding"]}
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage, or of the expansion of its last block, by name and in order."""
+        """The output of each stage, or of the expansion of its last block, by name and in order."""
         if self.maps_from == "stages":
             return image_maps(self, x)
         expect_images(x, channels=self.channels, smallest=self.smallest)
@@ -130,6 +122,18 @@ class EfficientNetLite(nn.Module):
     forward = embedded
 
 
+def _expect_settings(variant: int, channels: int, stochastic_depth: float, maps_from: str) -> None:
+    if not 0 <= stochastic_depth < 1:
+        raise SettingError(f"stochastic_depth: expected a probability below 1, got {stochastic_depth}")
+    if maps_from not in ("stages", "expansions"):
+        raise SettingError(f'maps_from: expected "stages" or "expansions", got "{maps_from}"')
+    if variant not in (0, 1, 2) or channels not in (1, 3):
+        raise SettingError(
+            "EfficientNetLite has variants 0, 1 and 2 and takes 1 or 3 channels; "
+            f"got {variant} and {channels}"
+        )
+
+
 def _channels(block: Any, maps_from: str) -> int:
     """The channels of the map of a stage that ends with this block."""
     module = block._bn2 if maps_from == "stages" else block._bn1
@@ -137,7 +141,7 @@ def _channels(block: Any, maps_from: str) -> int:
 
 
 def _expanded(block: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """What a block has before its bottleneck, after the activation, and what comes out of it."""
+    """The maps of a block before its bottleneck, after the activation, and its output."""
     wide = x
     if block._block_args.expand_ratio != 1:
         wide = block._swish(block._bn0(block._expand_conv(wide)))
@@ -164,7 +168,7 @@ def _drop_branches(blocks: Any, most: float) -> None:
 
 
 def _without_some_branches(block: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-    """What a block adds to its input, dropped for some images and scaled up for the others."""
+    """The output of a residual branch, dropped for some images and scaled up for the others."""
     [x], dropped = inputs, float(block.dropped)  # type: ignore[arg-type]
     if not block.training or not dropped:
         return output

@@ -1,4 +1,4 @@
-"""Vectors as they are, plus what a small network adds to them."""
+"""Unchanged vectors plus the output of a small network."""
 
 from math import prod
 
@@ -14,8 +14,8 @@ NEAR_ZERO = 1e-4
 class ResidualMLP(nn.Module):
     """Inputs (n, …) of ``inputs`` numbers each, flattened, to embeddings (n, inputs), x + B relu(A x + a).
 
-    B begins near 0, so that the embeddings begin as the inputs: a head on features that are good already
-    moves away from them only as far as it pays. A has ``width`` rows, and ``dropout`` is before B.
+    B begins near 0, so that the embeddings begin as the inputs: a head on good features changes them only as
+    far as this lowers the loss. A has ``width`` rows, and ``dropout`` is before B.
     """
 
     def __init__(self, *, inputs: int, width: int = 256, dropout: float = 0.0) -> None:

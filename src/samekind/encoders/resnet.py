@@ -49,7 +49,7 @@ def _convolution(channels: int, width: int) -> Iterator[Stage]:
 
 
 def _activation(width: int) -> Iterator[Stage]:
-    """What follows the last pre-activation block of a wide network."""
+    """The layers after the last pre-activation block of a wide network."""
     yield Stage("active", width, {"bn1": nn.BatchNorm2d(width), "relu": nn.ReLU()})
 
 

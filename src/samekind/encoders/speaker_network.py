@@ -119,7 +119,7 @@ class SpeakerNetwork(nn.Module):
         return {"stem": [first], "body": others}
 
     def prepared(self, x: Tensor) -> Tensor:
-        """What the network gets: (n, 80, frames), padded with NaN."""
+        """The input of the network: (n, 80, frames), padded with NaN."""
         features: Tensor = self.preparation(x)
         return features
 

@@ -133,7 +133,7 @@ def _graph(content: bytes, path: Path) -> Any:
         import onnx
     except ImportError as error:
         raise PackageError(
-            f"reading {path} takes onnx, which is not installed; run: pip install 'samekind[speech]'"
+            f"reading {path} needs onnx, which is not installed; run: pip install 'samekind[speech]'"
         ) from error
     try:
         return onnx.load_model_from_string(content).graph

@@ -120,7 +120,7 @@ def composed_stages(self: Any) -> dict[str, list[nn.Module]]:
 
 
 def image_maps(self: Any, x: Tensor) -> dict[str, Tensor]:
-    """What comes out of each stage, (n, C, H, W), by name and in order; the last becomes the features."""
+    """The output of each stage, (n, C, H, W), by name and in order; the last becomes the features."""
     expect_images(x, channels=self.channels, smallest=self.smallest)
     return maps_of(self, x)
 
@@ -132,7 +132,7 @@ def pooled_features(self: Any, x: Tensor) -> Tensor:
 
 
 def square_features(self: Any, x: Tensor) -> Tensor:
-    """What the embedding layer sees, of square images of one size."""
+    """The input of the embedding layer, for square images of one size."""
     expect_images(x, channels=self.channels, size=self.size)
     features: Tensor = self.layers(x)
     return features

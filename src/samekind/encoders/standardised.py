@@ -38,12 +38,12 @@ class Standardised(nn.Module):
 
     @property
     def means(self) -> list[float]:
-        """What is subtracted from each feature or channel."""
+        """The numbers that are subtracted from each feature or channel."""
         return self.centre.tolist()
 
     @property
     def deviations(self) -> list[float]:
-        """What each is then divided by."""
+        """The numbers that each is then divided by."""
         return self.spread.tolist()
 
     @property

@@ -1,4 +1,4 @@
-"""A method of a module replaced for a while."""
+"""Replaces a method of a module within a context."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Pictures asked about at another size, by their middle, and with their mirrored copy."""
+"""An encoder that sees pictures in another size, only their middle, or also their mirrored copy."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ class Views(nn.Module):
         self.middle = middle
 
     def views(self, x: Tensor) -> list[Tensor]:
-        """The pictures as the encoder is asked about them: one view in training mode, else one or two."""
+        """The pictures as the encoder gets them: one view in training mode, else one or two."""
         if self.training:
             return [cut(x, self.middle)]
         x = cut(resized(x, self.size), self.middle)
@@ -48,7 +48,7 @@ class Views(nn.Module):
         return _mean([self.encoder.features(view) for view in self.views(x)])
 
     def maps(self, x: Tensor) -> dict[str, Tensor]:
-        """What comes out of each stage of the encoder, of the pictures as they are, or of their middle."""
+        """The output of each stage of the encoder, for the unchanged pictures, or their middle."""
         maps: dict[str, Tensor] = self.encoder.maps(cut(x, self.middle))
         return maps
 

@@ -1,4 +1,4 @@
-"""An encoder of pictures that is told how large they were."""
+"""An encoder of pictures that also gets their original size."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ class WithSize(nn.Module):
         return maps
 
     def features(self, x: Tensor) -> Tensor:
-        """What the last layer of the encoder sees, and the two logarithms."""
+        """The input of the last layer of the encoder, and the two logarithms."""
         return torch.cat([self.encoder.features(_colours(x)), log_sides(x[:, -1])], dim=1)
 
     def embedding(self, features: Tensor) -> Tensor:

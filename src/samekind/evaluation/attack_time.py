@@ -1,4 +1,6 @@
-"""How long attacks take at most, from a gradient that changes nothing, and how many fit into a time."""
+"""An upper estimate of the time of attacks, from the time of one gradient, and how many attacks fit into a
+time.
+"""
 
 import time
 from collections.abc import Collection
@@ -14,9 +16,9 @@ from samekind.evaluation.robustness_curve import Asked
 TIMED = 16
 #: Attacks beside those at each epsilon, for the checks: a shorter one, a random one, a huge epsilon.
 CHECKS = 2
-#: PGD, and APGD on what it left right.
+#: PGD, and APGD on the items that PGD did not break.
 ATTACKS = 2
-#: The fewest items and steps, however short the time: fewer show nothing.
+#: The fewest items and steps, even if the time is too short: fewer would show nothing.
 FEWEST_ITEMS, FEWEST_STEPS = 20, 10
 
 
@@ -45,7 +47,7 @@ def most_seconds(
 
 
 def within(size: Size, seconds: float, *, fewer_items: bool, fewer_steps: bool) -> Size:
-    """What fits into a time: fewer items first, then fewer steps, where these may be changed.
+    """The size that fits into a time: fewer items first, then fewer steps, if these may be changed.
 
     >>> within(Size(100, 50, 600.0), 180.0, fewer_items=True, fewer_steps=True)
     Size(items=30, steps=50, seconds=180.0)

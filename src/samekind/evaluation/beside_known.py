@@ -2,7 +2,7 @@
 space are possible answers too, as after `MetricSpace.enroll`.
 
 A task among new classes alone cannot show one mistake: to confuse new and known classes. So items of both are
-asked about. The harmonic mean of their accuracies is high only if both are: Xian, Schiele and Akata,
+the queries. The harmonic mean of their accuracies is high only if both are: Xian, Schiele and Akata,
 "Zero-Shot Learning: The Good, the Bad and the Ugly", CVPR 2017.
 """
 

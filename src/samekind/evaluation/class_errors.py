@@ -1,5 +1,5 @@
-"""Class by class: which sit in the wrong place of the space, how often each is named rightly, and what else
-its items are taken for.
+"""Errors class by class: classes in the wrong place of the space, the share of items that are named rightly,
+and the classes they are confused with.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from samekind.inference.relations import class_scores
 from samekind.space import MetricSpace
 from samekind.taxonomy import Tree
 
-#: Of the classes that the items of a class are taken for, at most so many are named.
+#: The most classes that are listed as confused with a class.
 CONFOUNDERS = 3
 
 
@@ -54,7 +54,7 @@ def misplaced(space: MetricSpace) -> list[Misplaced]:
 
 
 class ClassRecall(NamedTuple):
-    """A class, its items, the share named rightly, its F1 (which other items that were given its name lower),
+    """A class, its items, the share named rightly, its F1 (lower if other items get its name),
     and the classes that its items were taken for, with counts and steps in the tree (None without one).
     """
 

@@ -44,11 +44,10 @@ def enrolled(
     tests = torch.ones(len(items), dtype=torch.bool)
     tests[torch.cat(list(members.values()))] = False
     of_set, of_test = torch.tensor(list(members)), items.labels.cpu()[tests]
-    first = of_set.repeat_interleave(len(of_test)).int()
-    second = of_test.repeat(len(of_set)).int()
     apart = groups_apart(items)
     valid = _of_other_groups(apart, list(members.values()), tests)
-    first, second = first[valid], second[valid]
+    first = of_set.repeat_interleave(len(of_test)).int()[valid]
+    second = of_test.repeat(len(of_set)).int()[valid]
     same = first == second
     if not same.any():
         return []

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from itertools import permutations
 
-import torch
 from torch import Tensor
 
 from samekind.data import Items
@@ -21,6 +20,7 @@ from samekind.evaluation.unknown_classes import unknown_classes
 from samekind.evaluation.verification import verification
 from samekind.inference import embed
 from samekind.inference.known_classes import knows
+from samekind.pairs import has_pairs
 from samekind.space import MetricSpace
 
 
@@ -71,8 +71,7 @@ def evaluate(
 def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tensor]:
     """The embeddings of every set. Raises DataError for a set with nothing to compare."""
     for items in sets.values():
-        sizes = torch.bincount(items.labels)
-        if (sizes > 0).sum() < 2 or (sizes < 2).all():
+        if not has_pairs(items.labels):
             raise DataError(
                 f"{items.name}: expected two classes or more, one of them with two items, to evaluate on"
             )

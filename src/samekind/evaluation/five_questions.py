@@ -74,7 +74,7 @@ def unseen_rows(space: MetricSpace, items: Items, *, tasks: int = 600, seed: int
 
 
 def _none_of_these(space: MetricSpace, items: Items, z: Tensor, *, seed: int) -> list[Row]:
-    """Every other class enrolled from its first examples, asked about all other items."""
+    """Every other class enrolled from its first examples; all other items are the queries."""
     known_names = items.classes[::2]
     labels = items.class_indices(known_names)
     places = [(items.labels == label).nonzero().flatten() for label in labels.tolist()]

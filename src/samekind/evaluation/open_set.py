@@ -119,7 +119,7 @@ def _drawn_again(
 def _at_threshold(
     space: MetricSpace, name: str, right: Tensor, known_z: Tensor, unknown_z: Tensor
 ) -> list[Sample]:
-    """What the threshold stored for "none of these" gives, on the kind of score it was fitted for."""
+    """The rates of the stored threshold for "none of these", by the kind of score it was fitted for."""
     decision = space.open_set
     if decision is None:
         return []

@@ -99,7 +99,9 @@ def promise_row(decision: Decision, trials: Trials, *, name: str, seed: int = 0)
 
 
 def _other_pairs(decision: Decision, apart: Apart) -> str:
-    """The end of a sentence if one of fitting and checking left own groups out, and the other did not."""
+    """The end of a sentence if pairs within a group were left out when fitting but not when checking, or the
+    reverse.
+    """
     left_out = OTHER_GROUPS in decision.trials
     if left_out and apart.note == OWN_GROUPS:
         return f"; it was fitted with the {OTHER_GROUPS}, and is checked on pairs with it included"

@@ -63,6 +63,11 @@ def references(
         task_settings = {"way": way, "shot": shot, "tasks": tasks, "seed": seed}
         rows = untrained_references(untrained.to(device), train, sets, **task_settings)
         return rows + _of_commonest(train, sets, seed)
+    return _of_inputs(train, sets, seed, device)
+
+
+def _of_inputs(train: Items, sets: Mapping[str, Items], seed: int, device: torch.device | str) -> list[Row]:
+    """The rows of the raw inputs, and of the commonest class."""
     gallery = draw(train, most=MOST_KNOWN, seed=seed, balanced=False)
     known, prepared = _names(gallery), _Inputs(gallery, device)
     counts = Counter(_names(train))

@@ -178,17 +178,8 @@ def _samples(
     samples = []
     for kind in used_first(space, "neighbours") if families else []:
         k = max([*possible, voters, int(relevant.max()) if "MAP@R" in families else 1])
-        parts = [
-            retrieval_values(
-                neighbours, labels[0][part], relevant=relevant[part], ks=possible, measures=families
-            )
-            | _votes(neighbours[:, :voters], labels[0][part])
-            | {LABELS: labels[0][part]}
-            for part, neighbours in _neighbour_labels(
-                space, z, labels[1], apart, kind, available.clamp(max=k)
-            )
-        ]
-        joined = {measure: torch.cat([values[measure] for values in parts]) for measure in parts[0]}
+        nearest = _neighbour_labels(space, z, labels[1], apart, kind, available.clamp(max=k))
+        joined = _joined(nearest, labels[0], relevant, ks=possible, families=families, voters=voters)
         for measure in measured:
             if measure in joined:
                 values = joined[measure][~joined[measure].isnan()]
@@ -198,6 +189,25 @@ def _samples(
             values = torch.tensor(list(means.values()), dtype=torch.double)
             samples.append(mean_sample("retrieval", name, RECALL_BY_CLASS, kind, "classes", values))
     return samples
+
+
+def _joined(
+    neighbours: Iterable[tuple[Tensor, Tensor]],
+    labels: Tensor,
+    relevant: Tensor,
+    *,
+    ks: Sequence[int],
+    families: Sequence[str],
+    voters: int,
+) -> dict[str, Tensor]:
+    """The measures of all queries, with their labels, from the neighbours of some queries at a time."""
+    parts = [
+        retrieval_values(near, labels[part], relevant=relevant[part], ks=ks, measures=families)
+        | _votes(near[:, :voters], labels[part])
+        | {LABELS: labels[part]}
+        for part, near in neighbours
+    ]
+    return {measure: torch.cat([values[measure] for values in parts]) for measure in parts[0]}
 
 
 def _neighbour_labels(

@@ -1,4 +1,4 @@
-"""What remains right when an attacker who knows the space changes the items?
+"""How many answers stay right when an attacker who knows the space changes the items?
 
 Every question is attacked at rising epsilons: the class by each head, pairs, neighbours, and the examples
 that classes are enrolled from. Each curve comes with checks of its attack. A curve that fails a check is
@@ -7,8 +7,9 @@ reference without training is the nearest raw input, each item judged by the oth
 guaranteed; in Voronoi cells it is 100 %.
 """
 
+import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
@@ -63,8 +64,12 @@ NO_CELLS = "no attacks within Voronoi cells, which are for items of one size and
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
 
 
+#: Makes a curve, and for classes also an example of the attack.
+CurveOf = Callable[[], tuple[Curve, UnderAttack | None]]
+
+
 class Budget(NamedTuple):
-    """The time for all curves, and what may be made smaller to keep it."""
+    """The time for all curves, and what may be reduced to keep within it."""
 
     seconds: float
     fewer_items: bool = True
@@ -105,19 +110,8 @@ def robustness(
         subject, seconds, note = _within(subject, seconds, budget)
         notes += note
     tell(TIME.format(items=len(subject.labels), time=in_words(seconds)))
-    curves, left_out, longest = list[Curve](), list[str](), 0.0
-    first: UnderAttack | None = None
-    for title, curve_of in _curves(subject, questions, cells, notes):
-        begun = time.monotonic()
-        # The next curve is expected to take as long as the longest one so far.
-        if curves and budget is not None and begun - began + longest > budget.seconds:
-            left_out.append(title)
-            continue
-        tell(f"attacking: {title}")
-        curve, result = curve_of()
-        curves.append(curve)
-        longest = max(longest, time.monotonic() - begun)
-        first = first or result
+    end = math.inf if budget is None else began + budget.seconds
+    curves, first, left_out = _measured(_curves(subject, questions, cells, notes), end, tell)
     if left_out:
         notes.append(LEFT_OUT.format(titles="; ".join(left_out)))
     curves.sort(key=lambda curve: ASKED.index(curve.question))
@@ -133,9 +127,31 @@ def robustness(
     )
 
 
+def _measured(
+    parts: Iterable[tuple[str, CurveOf]], end: float, tell: Callable[[str], None]
+) -> tuple[list[Curve], UnderAttack | None, list[str]]:
+    """The curves that can be made until the ``end``, the first attack that was made, and the titles of the
+    curves that are left out. One curve is always made.
+    """
+    curves, left_out, longest = list[Curve](), list[str](), 0.0
+    first: UnderAttack | None = None
+    for title, curve_of in parts:
+        begun = time.monotonic()
+        # The next curve is expected to take as long as the longest one so far.
+        if curves and begun + longest > end:
+            left_out.append(title)
+            continue
+        tell(f"attacking: {title}")
+        curve, result = curve_of()
+        curves.append(curve)
+        longest = max(longest, time.monotonic() - begun)
+        first = first or result
+    return curves, first, left_out
+
+
 def _guaranteed(subject: Subject) -> tuple[float, ...]:
-    """Of how many items the nearest raw input is sure to be of their class, at each epsilon from 0 on; sounds
-    are followed by silence.
+    """The share of items whose nearest raw input is certain to be of their class, at each epsilon, first 0;
+    sounds are padded with silence.
     """
     x = subject.inputs.measured(subject.inputs.x).nan_to_num(0.0)
     radii = guaranteed_radii(x, subject.labels, order=ORDERS[subject.norm])
@@ -145,8 +161,8 @@ def _guaranteed(subject: Subject) -> tuple[float, ...]:
 
 
 def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, float, list[str]]:
-    """As many items and steps as the budget has time for, the seconds they take, and a note. If even the
-    fewest take longer, only the middle epsilon may be left.
+    """The subject with as many items and steps as fit into the budget, the seconds they take, and a note. If
+    even the fewest take longer, only the middle epsilon may be left.
     """
     strength = subject.strength
     full_size = Size(len(subject.labels), strength.steps, seconds)
@@ -175,7 +191,7 @@ def _within(subject: Subject, seconds: float, budget: Budget) -> tuple[Subject, 
 
 def _curves(
     subject: Subject, questions: Sequence[Asked], cells: bool, notes: list[str]
-) -> Iterator[tuple[str, Callable[[], tuple[Curve, UnderAttack | None]]]]:
+) -> Iterator[tuple[str, CurveOf]]:
     """The name of each curve and the function that makes it: one for each question first, cells last, since
     they take longest. A note names each question that cannot be asked.
     """
@@ -227,7 +243,9 @@ def subject_of(
     fixed: Sequence[str] = (),
     most: int = MOST,
 ) -> tuple[Subject, Items, list[str]]:
-    """What is attacked: ``most`` items of known classes, drawn by the seed; these items, and notes."""
+    """The subject of the attacks: ``most`` items of known classes, drawn by the seed; also these items, and
+    notes.
+    """
     items, notes = known_items(space, items)
     device = device_of(space)
     data = draw(items, most=max(MOST_CELLS, most), seed=strength.seed)

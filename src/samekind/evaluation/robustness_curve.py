@@ -44,6 +44,12 @@ class Curve:
         """The row where the checks were made."""
         return self.rows[self.checked]
 
+    @property
+    def told(self) -> tuple[Row, ...]:
+        """The rows that a short table has: `shown`, and global robustness where it was measured."""
+        without_limit = self.epsilons[-1] == torch.inf and self.checked < len(self.rows) - 1
+        return (self.shown, self.rows[-1]) if without_limit else (self.shown,)
+
     def to_json(self) -> dict[str, Any]:
         """The curve as plain values; an infinite epsilon is null."""
         return {
@@ -79,8 +85,8 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class Robustness:
-    """What was measured. ``guaranteed`` are the shares that the nearest raw input keeps without an attack and
-    at each epsilon, whatever the attack.
+    """The measured curves. ``guaranteed`` are the shares that the nearest raw input keeps without an attack
+    and at each epsilon, whatever the attack.
     """
 
     items: int

@@ -31,7 +31,7 @@ class Row(NamedTuple):
     """
 
     question: str  # classification, verification, retrieval, few-shot, clustering, …
-    items: str  # which items were asked about: seen, unseen
+    items: str  # the items that were measured: seen, unseen
     measure: str  # a `Measure`, which compares and serialises as its name; in rows read from JSON a name
     kind: str  # the score or head that answered: similarity, cosine, fused, auxiliary
     value: float

@@ -1,4 +1,4 @@
-"""What changes elsewhere: items of another domain beside those that a space is at home with.
+"""Shift: items of another domain, compared with items of the space's own domain.
 
 For each set of items: how much the accuracy falls (the gap), whether the distribution differs, whether all
 items have shifted or some are of new classes, and whether thresholds still give the promised error rates.
@@ -40,7 +40,7 @@ Cause = Literal["none", "shift", "new classes", "shift or new classes"]
 
 
 class Gap(NamedTuple):
-    """What a head names rightly at home and away, and how much less away, with its 95% interval."""
+    """The share that a head names rightly at home and away, and the loss away, with its 95% interval."""
 
     head: Head
     home: Interval

@@ -1,4 +1,4 @@
-"""What is sure to remain right, whatever the attack: a space smoothed by noise, and its certificate.
+"""Certified robustness: a space smoothed by noise, whose answers no attack within a radius can change.
 
 The smoothed space answers with the class that it names most often for an item with normal noise. That answer
 cannot be changed within a radius (l2) that `samekind.measures.certificate` computes. A space trained with

@@ -44,7 +44,7 @@ class Soundness(NamedTuple):
 
     @property
     def note(self) -> str:
-        """What to say beside the number: nothing, or `NOT_A_MEASURE` and the checks that failed."""
+        """The note beside the number: empty, or `NOT_A_MEASURE` and the checks that failed."""
         failed = ", ".join(check.name for check in self.checks if not check.passed)
         return f"{NOT_A_MEASURE} ({failed})" if failed else ""
 

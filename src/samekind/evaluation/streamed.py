@@ -10,6 +10,7 @@ from samekind.evaluation.rows import Measures, Row
 from samekind.evaluation.trial_measures import MAIN, TRIAL_MEASURES, About, trial_rows
 from samekind.inference.trials import Trials, pairs_within, walk_trials
 from samekind.measures import StreamedRates, catalogue, streamed
+from samekind.measures.trial_statistics import LEAST_COSTS
 from samekind.space import MetricSpace
 
 #: Trials stored at most: with sorting, below a gigabyte.
@@ -51,7 +52,7 @@ def streamed_rows(
         rows |= {row.measure: row for row in mixed if row.measure == catalogue.ACCURACY_AT_THRESHOLD}
     for measure, value in _exact(rates).items():
         rows[measure] = _moved(rows[measure], value)
-    for measure in (TRIAL_MEASURES["minDCF"], catalogue.CLLR):
+    for measure in (*(TRIAL_MEASURES[name] for name in LEAST_COSTS), catalogue.CLLR):
         if measure in rows:
             rows[measure] = rows[measure]._replace(note=f"of {len(part.scores):,} pairs")
     shown_measures = {

@@ -68,7 +68,7 @@ def task_scores(
 ) -> Iterator[Tensor]:
     """The scores of each task, (classes, m).
 
-    A task is the places of its examples (classes, shot) and of the items that are asked about (m,), in the
+    A task is the places of its examples (classes, shot) and of the queries (m,), in the
     embeddings ``z`` (n, d). The scores are those of `MetricSpace.score_enrolled` for the mean of the examples
     of each class. What has to be computed of an item or of a cohort is computed once for many tasks.
     """
@@ -120,7 +120,7 @@ def _across_groups(
 
 
 def _dealt(task_classes: Sequence[_Grouped], shot: int, generator: torch.Generator) -> set[int] | None:
-    """The groups of a task that are left to be asked about: one of each class, drawn so that all classes keep
+    """The groups that are left for the queries of a task: one of each class, drawn so that all classes keep
     ``shot`` items in other groups. A group that holds several classes serves them all. None where a class has
     no such group.
     """

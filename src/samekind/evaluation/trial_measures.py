@@ -15,7 +15,7 @@ from samekind.measures.costs import Costs
 from samekind.measures.measure import Measure
 from samekind.measures.trial_statistics import Statistic, value_of
 
-#: The prior of "same" in the detection cost.
+#: The prior of "same" in the detection cost; the strict one takes a tenth of it.
 PRIOR = 0.01
 #: The measure of each statistic, in the order of the tables.
 TRIAL_MEASURES: dict[Statistic, Measure] = {
@@ -25,13 +25,14 @@ TRIAL_MEASURES: dict[Statistic, Measure] = {
     "accuracy": catalogue.ACCURACY_AT_THRESHOLD,
     "FAR": catalogue.FAR_AT_THRESHOLD,
     "FRR": catalogue.FRR_AT_THRESHOLD,
+    "strict minDCF": catalogue.least_detection_cost(Costs(PRIOR, 1.0, 1.0).strict.prior),
     "Cllr": catalogue.CLLR,
 }
 MAIN: tuple[Statistic, ...] = ("EER", "AUC", "minDCF", "accuracy")
 
 
 class About(NamedTuple):
-    """What the trials are: the question they answer, the items they are of, and the kind of score."""
+    """The subject of trials: the question, the items and the kind of score."""
 
     question: str
     items: str
@@ -42,7 +43,8 @@ def trial_rows(
     trials: Trials, about: About, *, decision: Decision | None, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
     """EER, AUC and the least detection cost; with a ``decision`` also accuracy at its threshold, and with
-    ``measures="all"`` both error rates there and the cost of its calibrated log likelihood ratios.
+    ``measures="all"`` both error rates there, the least detection cost at a tenth of the prior, and the cost
+    of its calibrated log likelihood ratios.
 
     The intervals come from drawing classes again, on both sides; fewer than three classes have none.
     """
@@ -89,7 +91,7 @@ def _scores_and_measures(
     names: list[Statistic] = [name for name in MAIN if name != "accuracy" or decision is not None]
     if measures == "main" or decision is None:
         return [(scores, names)]
-    parts = [(scores, [*names, "FAR", "FRR"])]
+    parts = [(scores, [*names, "FAR", "FRR", "strict minDCF"])]
     if decision.calibration is not None:
         slope, offset = decision.calibration
         parts.append((slope * scores.double() + offset, ["Cllr"]))

@@ -52,14 +52,9 @@ def tuned_prototypes(
     prototypes = start.clone().requires_grad_()
     truth = torch.arange(way, device=device).repeat_interleave(shot)
     optimiser = torch.optim.SGD([prototypes], lr=rate, momentum=momentum)
-    training = space.training
-    space.eval()
-    try:
-        with torch.enable_grad():
-            for z in views:
-                scores = scale * similarity.score_all(prototypes, z.clone()).T
-                (prototypes.grad,) = torch.autograd.grad(F.cross_entropy(scores, truth), [prototypes])
-                optimiser.step()
-    finally:
-        space.train(training)
+    with asking(space), torch.enable_grad():
+        for z in views:
+            scores = scale * similarity.score_all(prototypes, z.clone()).T
+            (prototypes.grad,) = torch.autograd.grad(F.cross_entropy(scores, truth), [prototypes])
+            optimiser.step()
     return prototypes.detach()

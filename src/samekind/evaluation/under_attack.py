@@ -91,7 +91,7 @@ class Field:
 
 
 class UnderAttack(NamedTuple):
-    """What remained right of n items: without an attack, and at each epsilon against all attacks up to it.
+    """Which of n items stay right: without an attack, and at each epsilon against all attacks up to it.
     ``x`` are the items attacked at each epsilon; the checks were made at the one in place ``checked``.
     """
 

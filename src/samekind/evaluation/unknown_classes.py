@@ -1,6 +1,6 @@
 """Classes that the space does not know, named by their other items: the nearest centroid, the nearest five.
 
-Every item is asked about with itself, and its group, left out of the items that its class is known from.
+Every item is a query. Its class is known from the other items of other groups.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""What the encoder gives before it is trained: nearest neighbour, nearest mean, logistic regression, cosines.
+"""The encoder before training, as a reference: nearest neighbour, nearest mean, logistic regression, cosines.
 
 The reference of a space whose encoder began with weights that were learned elsewhere. A space that does not
 beat it was not worth the training.
@@ -25,7 +25,8 @@ from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import Cosine
 from samekind.similarities.distances import unit_vectors
 from samekind.space import MetricSpace
-from samekind.training import Run, build_space
+from samekind.training import Run
+from samekind.training.build import build_encoder
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.own_encoder import GIVEN
 
@@ -44,7 +45,7 @@ WITHOUT_PACKAGE = (
 
 
 class Features(nn.Module):
-    """What the last layer of an encoder sees, as its embedding."""
+    """The input of the last layer of an encoder, as its embedding."""
 
     def __init__(self, encoder: nn.Module) -> None:
         super().__init__()
@@ -65,7 +66,7 @@ def untrained_encoder(run: Run | None, items: Items) -> tuple[Features | None, s
     few = items.take(torch.arange(min(len(items), SAMPLE)))
     try:
         with random_states_kept():
-            encoder = build_space(run, few).encoder
+            encoder = build_encoder(run, few)
     except PackageError as error:
         return None, WITHOUT_PACKAGE.format(why=error)
     return (Features(encoder).eval(), "") if came_with_weights(encoder) else (None, "")
@@ -101,22 +102,14 @@ def untrained_references(
         note = "" if len(queries) == len(items) else f"of {len(queries):,} items drawn"
         truth = [queries.classes[label] for label in queries.labels.tolist()]
         if set(truth) <= set(names):
-            rows += [
-                noted(row, note) for row in _accuracies(z, references, asked_z, truth, name=name, seed=seed)
-            ]
+            accuracies = _accuracies(z, references, asked_z, truth, name=name, seed=seed)
+            rows += [noted(row, note) for row in accuracies]
         if len(queries) == len(items):
             rows += _unlabelled(z.mean(0), items, asked_z, name=name, seed=seed)
             full_sets[name] = (items, asked_z)
     for centre, kind in ((torch.zeros_like(z[0]), "nearest mean"), (z.mean(0), "nearest centred mean")):
-        beside = _beside_known(
-            z - centre,
-            references,
-            {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()},
-            way=way,
-            shot=shot,
-            tasks=tasks,
-            seed=seed,
-        )
+        moved = {name: (items, vectors - centre) for name, (items, vectors) in full_sets.items()}
+        beside = _beside_known(z - centre, references, moved, way=way, shot=shot, tasks=tasks, seed=seed)
         rows += [row._replace(question=REFERENCE, kind=f"{kind} {UNTRAINED}") for row in beside]
     return rows
 

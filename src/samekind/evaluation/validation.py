@@ -1,4 +1,4 @@
-"""What a training run measures after each epoch, on items it does not train on."""
+"""The measures of a training run after each epoch, on items it does not train on."""
 
 from collections.abc import Callable, Sequence
 from typing import get_args
@@ -15,16 +15,22 @@ from samekind.evaluation.severity import tree_measures
 from samekind.inference import all_trials, cluster, embed, search
 from samekind.inference.cluster import as_compared
 from samekind.measures import (
+    centroid_shifts,
+    class_radii,
     equal_error_rate,
     map_at_r,
+    nearest_centroid_accuracy,
     neighbour_accuracy,
     normalised_mutual_information,
     recall_at,
     relevant_counts,
 )
 from samekind.measures.catalogue import EER, KNN_ACCURACY, MAP_AT_R, NMI, recall
+from samekind.measures.cluster_catalogue import CENTROID_SHIFT, CLUSTER_RADIUS, NEAREST_CENTROID
 from samekind.measures.measure import Measure
 from samekind.measures.tree_catalogue import CORRELATION, hierarchical_distance, hierarchical_precision
+from samekind.pairs import has_pairs
+from samekind.prototypes import class_means
 from samekind.space import MetricSpace
 
 #: What to do if every class has too few items to be split.
@@ -42,6 +48,7 @@ MEASURES = {
     "verification": (EER,),
     "retrieval": (*map(recall, RANKS), KNN_ACCURACY, MAP_AT_R),
     "clustering": (NMI,),
+    "clusters": (NEAREST_CENTROID, CLUSTER_RADIUS),
 }
 BY_KIND = (EER, recall(1), MAP_AT_R)
 #: What is measured as well if there is a tree of the classes.
@@ -54,7 +61,7 @@ def validation(
     *,
     watch: str | None = None,
     most_items: int = MOST_ITEMS,
-) -> Callable[[MetricSpace], dict[str, float]]:
+) -> "Validation":
     """A function from a space to the measures of the ``families``:
 
     * "verification": ``eer`` by the space's own similarity, by each kind of score ("eer cosine"), and the
@@ -66,6 +73,8 @@ def validation(
       is near its end.
     * "clustering": ``nmi`` of k-means on the embeddings, with as many groups as classes; embeddings are
       normalised if the space's similarity depends on directions alone.
+    * "clusters": classes as clusters of these embeddings: ``nearest-centroid accuracy``, ``cluster radius``
+      and, from the second call on, ``centroid shift``, how far their means moved since the call before.
 
     If the items have a tree of classes, also ``ahd@5``, ``hp@5`` and ``mean correlation`` (see
     `tree_measures`).
@@ -78,25 +87,43 @@ def validation(
     if watch is not None:
         _expect_measured(watch, families, tree=items.tree is not None)
     items = draw(items, most=most_items)
-    sizes = torch.bincount(items.labels)
-    if (sizes > 0).sum() < 2 or (sizes < 2).all():
-        few = f"; {TOO_FEW}" if (sizes > 0).sum() > 1 else ""
+    if not has_pairs(items.labels):
+        few = f"; {TOO_FEW}" if len(set(items.labels.tolist())) > 1 else ""
         raise DataError(
             f"{items.name}: expected two classes or more, one of them with two items, to validate on{few}"
         )
 
-    apart = groups_apart(items)
+    return Validation(items, families)
 
-    def validate(space: MetricSpace) -> dict[str, float]:
-        z, labels = embed(space, items.inputs), items.labels.cpu()
-        by_family = [FAMILIES[name](space, z, labels, apart) for name in families]
+
+class Validation:
+    """What `validation` gives. ``before`` are the means of the classes when it was called last, where the
+    families need them: a training keeps them in its checkpoints, and gives them back.
+    """
+
+    def __init__(self, items: Items, families: Sequence[str]) -> None:
+        self.items, self.families = items, families
+        self.apart = groups_apart(items)
+        self.before: Tensor | None = None
+
+    def __call__(self, space: MetricSpace) -> dict[str, float]:
+        z, labels = embed(space, self.items.inputs), self.items.labels.cpu()
+        by_family = [FAMILIES[name](space, z, labels, self.apart) for name in self.families]
+        if "clusters" in self.families:
+            by_family.append(self._shift(as_compared(space, z), labels))
         return {
             key: value
-            for measured in (*by_family, tree_measures(space, items, z))
+            for measured in (*by_family, tree_measures(space, self.items, z))
             for key, value in measured.items()
         }
 
-    return validate
+    def _shift(self, z: Tensor, labels: Tensor) -> dict[str, float]:
+        """How far the means of the classes moved; nothing at the first call."""
+        present, index = torch.unique(labels, return_inverse=True)
+        before, (self.before, _) = self.before, class_means(z, index, len(present))
+        if before is None:
+            return {}
+        return {CENTROID_SHIFT.key: float(centroid_shifts(before, self.before, present).mean())}
 
 
 def _verification(space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart) -> dict[str, float]:
@@ -145,10 +172,19 @@ def _clustering(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict
     return {NMI.key: normalised_mutual_information(groups.assigned, labels)}
 
 
+def _clusters(space: MetricSpace, z: Tensor, labels: Tensor, _: Apart) -> dict[str, float]:
+    z = as_compared(space, z)
+    return {
+        NEAREST_CENTROID.key: nearest_centroid_accuracy(z, labels),
+        CLUSTER_RADIUS.key: float(class_radii(z, labels).mean()),
+    }
+
+
 FAMILIES: dict[str, Callable[[MetricSpace, Tensor, Tensor, Apart], dict[str, float]]] = {
     "verification": _verification,
     "retrieval": _retrieval,
     "clustering": _clustering,
+    "clusters": _clusters,
 }
 
 

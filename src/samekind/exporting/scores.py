@@ -1,8 +1,8 @@
 """The scores of a space as graphs: a map of embeddings, a score of pairs, or both.
 
-A score that is an inner product of mapped vectors becomes the map alone: whoever uses it maps each item once.
-Any other is a graph that scores every a and every b; a normalised one of those has a map as well, which adds
-the level of each item.
+A score that is an inner product of mapped vectors is exported as the map alone: in use each item is mapped
+once. Any other is a graph that scores every a and every b; a normalised one of those has a map as well, which
+adds the level of each item.
 """
 
 from typing import NamedTuple

@@ -4,6 +4,7 @@ import copy
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -70,21 +71,13 @@ def export_contents(
     space = copy.deepcopy(space).cpu().float().eval()
     if space.reader is None:
         raise SpaceError("this space does not say how to read a file, so its export could read none")
-    files, arrays = {}, {PROTOTYPES: space.prototypes.vectors.detach().numpy()}
-    told_apart: tuple[str, ...] = ()
+    files: dict[str, bytes] = {}
+    arrays = {PROTOTYPES: space.prototypes.vectors.detach().numpy()}
     if space.discriminant is not None:
-        told_apart = tuple(space.discriminant.prototypes.classes)
         arrays[DISCRIMINANT] = _linear(space.discriminant)
     encoder = encoder_files(space.encoder, space.reader)
     files[ENCODER], arrays = encoder.graph, {**arrays, **encoder.arrays}
-    kinds: dict[str, ScoreFiles] = {}
-    for kind in _kinds(space):
-        graphs = score_graphs(space.scorer(kind), space.prototypes.dimension, kind=kind)
-        named = {f"{kind}-{part}.onnx": getattr(graphs, part) for part in ("map", "pairs")}
-        files |= {file: content for file, content in named.items() if content is not None}
-        mapped, pairs = (file if content is not None else None for file, content in named.items())
-        scale = float(space.scorer(kind).scale())
-        kinds[kind] = ScoreFiles(mapped, pairs, graphs.counted, graphs.pair_bytes, scale)
+    kinds: dict[str, ScoreFiles] = {kind: _add_scores(files, space, kind) for kind in _kinds(space)}
     if gallery is not None:
         arrays[GALLERY] = gallery.z.float().numpy()
         content = {"ids": list(gallery.ids), "labels": list(gallery.labels)}
@@ -106,13 +99,23 @@ def export_contents(
         kinds=kinds,
         files={file: hashlib.sha256(content).hexdigest() for file, content in files.items()},
         front_end=encoder.front_end,
-        told_apart=told_apart,
+        told_apart=tuple(space.discriminant.prototypes.classes) if space.discriminant is not None else (),
         tradeoffs=dict(tradeoffs),
         measures=dict(measures),
         without=without,
     )
     header = json.dumps(description.to_json(_record(space)), indent=2) + "\n"
     return Contents({**files, HEADER: header.encode()}, space, without)
+
+
+def _add_scores(files: dict[str, bytes], space: MetricSpace, kind: Kind) -> ScoreFiles:
+    """Add the graphs of a kind of score to the files; returns their description."""
+    scorer = space.scorer(kind)
+    graphs = score_graphs(scorer, space.prototypes.dimension, kind=kind)
+    named = {f"{kind}-{part}.onnx": getattr(graphs, part) for part in ("map", "pairs")}
+    files |= {file: content for file, content in named.items() if content is not None}
+    mapped, pairs = (file if content is not None else None for file, content in named.items())
+    return ScoreFiles(mapped, pairs, graphs.counted, graphs.pair_bytes, float(scorer.scale()))
 
 
 def write_export(contents: Contents, folder: Path, check: Callable[[PortableSpace], Checked]) -> Checked:
@@ -160,18 +163,9 @@ def _kinds(space: MetricSpace) -> list[Kind]:
 
 def _record(space: MetricSpace) -> Record:
     known: Collection[str] = _kinds(space)
-    return Record(
-        # A threshold may be left from a score that the space no longer has.
-        {kind: decision for kind, decision in space.decisions.items() if kind in known},
-        space.open_set,
-        space.temperatures,
-        space.standings,
-        space.choices,
-        None,
-        space.balances,
-        tuple(space.enrolled),
-        None,
-    )
+    # A threshold may be left from a score that the space no longer has.
+    decisions = {kind: decision for kind, decision in space.decisions.items() if kind in known}
+    return replace(space.record, decisions=decisions, ladder=None, levels=None)
 
 
 def _linear(head: AuxiliaryHead) -> "np.ndarray[Any, Any]":
@@ -182,7 +176,7 @@ def _linear(head: AuxiliaryHead) -> "np.ndarray[Any, Any]":
 
 
 def _without(space: MetricSpace) -> tuple[str, ...]:
-    """What stays behind, a sentence each."""
+    """The parts that are not exported, a sentence for each."""
     parts = []
     if space.auxiliary is not None:
         parts.append("the auxiliary head is not exported; classes are named by their prototypes")

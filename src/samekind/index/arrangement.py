@@ -1,4 +1,4 @@
-"""The vectors of a store in a FAISS structure: which label is which row, and which rows are not in it yet.
+"""The vectors of a store in a FAISS structure: the row of each label, and the rows that are not in it yet.
 
 A structure is built when it is first needed. Later additions wait *beside* it, compared one by one, until
 there are enough to be worth adding. Removed vectors stay in it and are passed over until a third is gone.
@@ -109,7 +109,7 @@ class Arrangement:
         return torch.cat([rows, beside[best_of(walk, k=wanted)[1]]], dim=1)
 
     def describe(self) -> dict[str, Any] | None:
-        """What the header needs to read the structure back; None if there is none to write.
+        """The entries of the header for reading the structure back; None without a structure to write.
 
         A flat one is as quickly filled as read.
         """

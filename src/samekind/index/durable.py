@@ -41,7 +41,7 @@ HEADER = {
 
 
 def heading(index: Index) -> dict[str, Any]:
-    """What the header says of every index in a folder."""
+    """What the header contains for every index in a folder."""
     names = ("dimension", "score", "fingerprint", "notes")
     return {"kind": index.backend, **{name: getattr(index, name) for name in names}}
 

@@ -57,7 +57,7 @@ def is_index(folder: Path) -> bool:
 def check_room(folder: Path) -> None:
     """Raise SpaceError if a folder holds anything other than an index."""
     if folder.exists() and not (folder.is_dir() and all(_is_ours(path.name) for path in folder.iterdir())):
-        raise SpaceError(f"{folder} holds something else than an index; choose another folder to save to")
+        raise SpaceError(f"{folder} holds something other than an index; choose another folder to save to")
 
 
 def write(

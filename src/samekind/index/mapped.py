@@ -36,7 +36,7 @@ def can_be_stored(space: MetricSpace, kind: Kind) -> bool:
 
 
 def vectors_to_store(space: MetricSpace, index: Index, z: Tensor) -> Tensor:
-    """What an index stores of embeddings (n, d): themselves, or their mapped vectors.
+    """The stored form of embeddings (n, d) in an index: themselves, or their mapped vectors.
 
     The first call notes in the index how long the vectors are made.
     """
@@ -50,7 +50,7 @@ def vectors_to_store(space: MetricSpace, index: Index, z: Tensor) -> Tensor:
 
 
 def vectors_to_find(space: MetricSpace, index: Index, z: Tensor) -> Tensor:
-    """What an index is searched for in place of queries (n, d): themselves, or their mapped vectors."""
+    """The searched form of queries (n, d) in an index: themselves, or their mapped vectors."""
     kind = stored_kind(index)
     if kind is None:
         return z

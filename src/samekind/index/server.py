@@ -1,4 +1,4 @@
-"""What the indexes on a server share: names, addresses without passwords, a folder, a search by walking.
+"""Shared by indexes on a server: names, addresses without passwords, a folder, a search by walking.
 
 Such an index lives on the server, for many clients at once. Its folder holds only ``index.json``, which says
 where and what it is. A password is never written; it comes from the address given, from the environment
@@ -45,7 +45,7 @@ HEADER: dict[str, Any] = {
 
 
 class Purpose(NamedTuple):
-    """What an index was made for; kept on the server, so that no client adds anything else."""
+    """The purpose of an index; stored on the server, so that no client adds other vectors."""
 
     dimension: int
     score: Score
@@ -154,7 +154,7 @@ def save(folder: str | Path, backend: str, purpose: Purpose, content: Mapping[st
 
 
 def read(folder: str | Path, backend: str, *, fingerprint: str | None) -> tuple[Purpose, dict[str, Any]]:
-    """What `save` wrote; raises SpaceError for another space than ``fingerprint``."""
+    """The content that `save` wrote; raises SpaceError for another space than ``fingerprint``."""
     header = folders.read(Path(folder), backend=backend)
     try:
         values = {name: typed(hint, header[name], name) for name, hint in HEADER.items()}

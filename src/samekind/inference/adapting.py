@@ -68,7 +68,7 @@ def adapted_kinds(space: MetricSpace) -> list[Kind]:
 def measure_adapting(
     space: MetricSpace, z: Tensor, labels: Tensor, *, groups: Tensor | None = None, seed: int = 0
 ) -> Measured | None:
-    """What `adapt` gains on one half of the classes of embeddings (n, d) when it gets the other half, which
+    """The gain of `adapt` on one half of the classes of embeddings (n, d) when it gets the other half, which
     ``seed`` draws. Two items of one of the ``groups`` (n,) are not compared.
 
     None with fewer than four classes, or if a half has no two items of one class.

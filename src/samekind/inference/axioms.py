@@ -51,7 +51,7 @@ def metric_axioms(
 
 
 def score_distances(scores: Tensor, quantity: str) -> Tensor:
-    """Scores of a similarity that gives this quantity, as distances, from 0 up.
+    """The scores of a similarity with this quantity as distances from 0 up.
 
     A logit or inner product becomes the probability 1 - sigmoid(score) of not being the same; a probability p
     becomes 1 - p, a cosine (1 - cosine) / 2; a negative (log-)distance becomes the distance.

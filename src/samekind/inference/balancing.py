@@ -74,7 +74,7 @@ def naming(
 ) -> Naming:
     """What a kind of score names rightly: held-out items of the space's classes (``known``, their labels in
     the order of the space's classes), and items of other classes, each of which is enrolled from ``shots`` of
-    its items, drawn ``draws`` times; the rest is asked about.
+    its items, drawn ``draws`` times; the other items are the queries.
 
     With both, the bonus is the one with the highest harmonic mean. With known items alone it is a quarter of
     the margin between the best and the next class that all but 2 % of them have; none for normalised scores,
@@ -114,7 +114,7 @@ class Task(NamedTuple):
         return ((self.margin[: len(self.known)] + bonus <= 0) & self.known).double()
 
     def of_new(self, bonus: float | Tensor) -> Tensor:
-        """The same for new items; not a number for those that were not asked about."""
+        """The same for new items; NaN for items that were no queries."""
         right = ((self.margin[len(self.known) :] + bonus > 0) & self.new).double()
         return right.masked_fill(~self.asked, torch.nan)
 
@@ -196,7 +196,7 @@ def _supported(spare: float, tasks: list[Task]) -> float:
 
 class Examples(NamedTuple):
     """What new classes are enrolled from: the labels (c,) of the classes, the means (c, d) of their examples,
-    how many these are (c,), and which items are asked about (m,).
+    how many these are (c,), and the places of the queries (m,).
     """
 
     names: Tensor

@@ -140,9 +140,7 @@ def distil(
     steps = steps or min(1000, max(200, len(vectors) // 4))
     count = min(NEARBY, MOST_NUMBERS // (len(vectors) * rounds * dimension))
     nearby = vectors.new_empty(len(vectors), 0, dimension, dtype=torch.float16)
-    with torch.no_grad():
-        targets = score_all(scorer, vectors, vectors[:shared])
-    targets.fill_diagonal_(-torch.inf)
+    targets = _targets(scorer, vectors, shared)
     hidden = max(1, min(hidden, MOST_WEIGHTS // (2 * dimension)))
     query_map = _fresh(vectors, hidden=hidden, score=score, seed=seed)
     fitting = _Fitting(query_map, vectors, vectors[:shared], steps=steps, rate=rate, seed=seed)
@@ -156,6 +154,12 @@ def distil(
     for layer in (query_map.first, query_map.last):
         layer.weight.data = layer.weight.data.half().float()  # as they are stored
     return query_map.requires_grad_(False).eval()
+
+
+@torch.no_grad()
+def _targets(scorer: Similarity, vectors: Tensor, shared: int) -> Tensor:
+    """The scores of all vectors with the first ``shared`` of them, each with itself left out."""
+    return score_all(scorer, vectors, vectors[:shared]).fill_diagonal_(-torch.inf)
 
 
 @torch.no_grad()

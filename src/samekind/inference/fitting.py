@@ -16,6 +16,7 @@ from samekind.errors import SettingError
 from samekind.inference.embed import asking, device_of
 from samekind.measures import equal_error_rate, map_at_r
 from samekind.measures.ranking import relevant_counts
+from samekind.pairs import has_pairs
 from samekind.similarities import Neighbourhood, Similarity, TwoCovariance, WithinClass, score_all
 from samekind.space import MetricSpace
 
@@ -150,13 +151,7 @@ def cut_folds(labels: Tensor, folds: int | Tensor, *, seed: int = 0) -> list[Fol
         Fold((numbers != number).nonzero().flatten(), (numbers == number).nonzero().flatten())
         for number in torch.unique(numbers).tolist()
     ]
-    return [fold for fold in cut if all(_comparable(labels[rows]) for rows in fold)]
-
-
-def _comparable(labels: Tensor) -> bool:
-    """Whether there are two classes, and one of them with two items."""
-    sizes = torch.unique(labels, return_counts=True)[1]
-    return len(sizes) > 1 and bool((sizes > 1).any())
+    return [fold for fold in cut if all(has_pairs(labels[rows]) for rows in fold)]
 
 
 def _settings(dimension: int, classes: int) -> list[Setting]:

@@ -57,7 +57,7 @@ def fit_levels(
     way = way_down(space, z[known.to(z.device)])
     thresholds = level_thresholds(way, truth[known])
     name = f"{description or items.name}: {len(known):,} items of known classes"
-    return Levels(tuple(thresholds), space.kind_for("classes"), name, len(known))
+    return Levels(tuple(thresholds), space.kind_for("classes"), name, len(known), len(space.classes))
 
 
 def level_thresholds(way: Descent, truth: Tensor, levels: Sequence[float] = LEVELS) -> list[float]:

@@ -1,4 +1,6 @@
-"""All pairs of a set counted by the GPU kernel of a learned similarity, without storing scores."""
+"""Counts all pairs of a set by their scores, with the GPU kernel of a learned similarity; no scores are
+stored.
+"""
 
 import math
 from collections.abc import Sequence

@@ -98,8 +98,8 @@ def _random(points: Tensor, groups: int, generator: torch.Generator) -> Tensor:
 
 
 def _spread(points: Tensor, groups: int, generator: torch.Generator) -> Tensor:
-    """Items one after the other, with probabilities in proportion to the squared distance to the nearest so
-    far.
+    """Items drawn one after the other, with probabilities in proportion to the squared distance to the
+    nearest drawn item.
 
     Of several drawn, the one with the least inertia is taken, as in scikit-learn.
     """
@@ -125,7 +125,7 @@ def _squares(points: Tensor, lengths: Tensor, chosen: Tensor) -> Tensor:
 
 
 def _lloyd(points: Tensor, centres: Tensor, rounds: int) -> Grouping:
-    """Centres to the means of their items, items to their nearest centres, in turns."""
+    """In turns: centres move to the means of their items, and items to their nearest centres."""
     centres = centres.clone()
     assigned, closeness = _nearest(points, centres)
     touched = torch.ones(len(centres), dtype=torch.bool, device=points.device)

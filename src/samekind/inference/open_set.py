@@ -122,7 +122,7 @@ def fit_open_set(
     Without a ``kind`` of score, the one with the least equal error on these items is taken; the first of
     equals. The rates, measured on the same items, are then slightly optimistic.
     """
-    operating_point(point)  # a mistake is told before anything is embedded
+    operating_point(point)  # a mistake is reported before anything is embedded
     if not len(known) or not len(unknown):
         raise DataError(
             "a threshold for none of these needs items of known and of unknown classes; "

@@ -1,4 +1,4 @@
-"""What a trained space needs before use: prototypes, thresholds, temperatures, the best kinds of score."""
+"""Completes a trained space before use: prototypes, thresholds, temperatures, the best kinds of score."""
 
 from dataclasses import replace
 

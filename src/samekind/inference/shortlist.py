@@ -77,7 +77,7 @@ class Shortlist:
 
     @classmethod
     def from_note(cls, note: Mapping[str, Any]) -> Self:
-        """What `to_note` wrote. Raises SpaceError for anything else."""
+        """The shortlist in the output of `to_note`. Raises SpaceError for anything else."""
         try:
             query_map = note["query_map"]
             hints = {name: hint for name, hint in get_type_hints(cls).items() if name != "query_map"}

@@ -142,7 +142,7 @@ def _check(recall: float, k: int, sample: int | None) -> None:
 
 
 class _Task(NamedTuple):
-    """What a shortlist is measured with."""
+    """The data that a shortlist is measured with."""
 
     gallery: Index
     queries: Tensor  # (q, d)
@@ -194,7 +194,7 @@ def _fitted(
 
 
 class _Nearby:
-    """What an index finds for vectors that it holds itself, without these and without what it gave before."""
+    """The nearest vectors of stored vectors in an index, without these and without those of earlier calls."""
 
     def __init__(self, index: Index, ids: Sequence[str]) -> None:
         self._index = index

@@ -109,7 +109,7 @@ def measure_embedded(
 def _found(
     space: MetricSpace, z: Tensor, labels: Tensor, apart: Apart
 ) -> tuple[dict[Kind, Tensor], dict[Kind, Trials]]:
-    """What each kind of score finds, for the items that have another of their class, and all its trials."""
+    """The neighbours by each kind of score, of items with another one of their class, and all its trials."""
     queries = apart.queries[torch.bincount(labels)[labels[apart.queries]] > 1]
     return (
         {kind: _hits(space, z, labels, apart.marks, kind)[queries] for kind in space.kinds},
@@ -160,7 +160,9 @@ def _fewer_errors(trials: Trials, own: Trials, seed: int) -> tuple[float, float]
 def _namings(
     space: MetricSpace, known: Items, new: Items, *, most_items: int, seed: int
 ) -> dict[Kind, Naming]:
-    """What each kind of score names rightly; empty without known items and without classes to enrol."""
+    """The items that each kind of score names rightly; empty without known items and without classes to
+    enrol.
+    """
     parts = [_labelled(space, draw(part, most=most_items, seed=seed)) for part in (known, new)]
     known_part = parts[0] if len(known) else None
     new_part = parts[1] if _several(new) > 1 else None
@@ -194,7 +196,7 @@ def _more_named(one: Naming, own: Naming, seed: int) -> tuple[float, float]:
 
 
 def balances_of(namings: Mapping[Kind, Naming], measured_on: str) -> dict[str, Balance]:
-    """What balances enrolled classes, by each kind of score with a bonus."""
+    """The balance of enrolled classes, by each kind of score with a bonus."""
     return {
         kind: Balance(
             value.bonus,

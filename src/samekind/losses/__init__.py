@@ -1,4 +1,4 @@
-"""What a batch costs: scores and two masks to one share per anchor.
+"""Losses: scores and two masks to one share per anchor.
 
 A loss is ``loss(scores, positive, negative, *, …) -> (anchors,)``. ``scores`` is (anchors, candidates),
 higher meaning closer; the masks have its shape. The mean of the shares over the anchors is the paper's

@@ -76,7 +76,7 @@ class _HalfSquares(torch.autograd.Function):
 def _errors(
     scores: Tensor, pulled: Tensor, pushed: Tensor, margin: float, pull: Tensor, push: Tensor
 ) -> Tensor:
-    """What each pair is off by, times the root of its weight; 0 for a pair that does not count."""
+    """The error of each pair times the root of its weight; 0 for a pair that does not count."""
     # In place where possible: a new matrix of this size costs as much as the arithmetic.
     near = scores.where(pushed, -torch.inf).add_(margin).clamp_(0, margin).mul_(push)
     return near.add_(scores.where(pulled, 0).clamp_(max=0).mul_(pull))

@@ -1,4 +1,5 @@
-"""Histogram loss: how often a negative pair is closer than a positive one, read off two histograms.
+"""Histogram loss: the probability that a negative pair is closer than a positive one, computed from two
+histograms.
 
 Ustinova and Lempitsky, "Learning Deep Embeddings with Histogram Loss", NeurIPS 2016. Like `triplet` without
 a margin, but any positive pair is compared with any negative pair, whether or not they share an anchor. It

@@ -3,6 +3,7 @@
 Bertinetto et al., "Making Better Mistakes: Leveraging Class Hierarchies with Deep Networks", CVPR 2020.
 """
 
+from functools import partial
 from typing import Literal
 
 import torch
@@ -50,17 +51,22 @@ def hxe(
     if normalise:
         weights = weights / weights[1:].sum()
 
-    def cost(score: Tensor, behind: Tensor, own: Tensor, chains: Tensor) -> Tensor:
-        counted = behind.scatter(1, own, value=True)
-        inside, total = score.gather(1, own).squeeze(1), score.new_zeros(len(score))
-        for level in range(chains.shape[1] - 1):
-            node, parent = chains[:, level], chains[:, level + 1]
-            around = soft_maximum(score, counted & lineage.members[parent])
-            # Where the chain has come to the root, both are the same.
-            total = total + weights[node].to(score.dtype) * (around - inside)
-            inside = around
-        return total.clamp(min=0)
-
+    cost = partial(_cost, weights=weights, members=lineage.members)
     return mean_over_positives(cost, logits, positive, negative, of_positives=[lineage.chains]).to(
         scores.dtype
     )
+
+
+def _cost(
+    score: Tensor, behind: Tensor, own: Tensor, chains: Tensor, *, weights: Tensor, members: Tensor
+) -> Tensor:
+    """The loss of each anchor and positive, summed along the chain of nodes from the class to the root."""
+    counted = behind.scatter(1, own, value=True)
+    inside, total = score.gather(1, own).squeeze(1), score.new_zeros(len(score))
+    for level in range(chains.shape[1] - 1):
+        node, parent = chains[:, level], chains[:, level + 1]
+        around = soft_maximum(score, counted & members[parent])
+        # Where the chain has come to the root, both are the same.
+        total = total + weights[node].to(score.dtype) * (around - inside)
+        inside = around
+    return total.clamp(min=0)

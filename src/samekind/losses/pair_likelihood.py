@@ -28,9 +28,8 @@ def pair_likelihood(
     """Mean negative log-likelihood of all positive pairs, plus that of all negative pairs.
 
     The share of an anchor is what its pairs add, over the totals of the batch, times the number of anchors.
-    A kind of pair that is missing adds 0. ``total="mean"`` takes the mean of the two means, half of their
-    sum: the authors of the paper average over as many positives as negatives, which is one mean. Beside
-    another term the pairs then count half as much.
+    A missing kind of pair adds 0. ``total="mean"`` is half of the sum of the two means: the authors average
+    over as many positives as negatives. Beside another term the pairs then count half as much.
 
     ``smoothing`` q draws the target of each positive from U(1 - q, 1) and of each negative from U(0, q).
     ``weighting="triplets"`` counts a pair as often as it appears among all triplets (anchor, later positive,
@@ -61,7 +60,8 @@ def pair_likelihood(
 def _cost(
     score: Tensor, same: Tensor, different: Tensor, pull: Tensor, push: Tensor, *drawn: Tensor
 ) -> Tensor:
-    # The logit of the wrong answer; what does not count must be finite to be multiplied by 0.
+    # The logit of the wrong answer. Scores that do not count must be finite, because they are multiplied by
+    # 0.
     wrong = torch.where(same, -score, score.where(different, 0))
     costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
     ahead = pull[:, 0] * (costs * as_numbers(same, costs)).sum(1)
@@ -69,7 +69,8 @@ def _cost(
 
 
 def _weights(positive: Tensor, negative: Tensor, weighting: str) -> tuple[Tensor, Tensor, Tensor]:
-    """The positives that count, and what one positive and one negative of each anchor count for, (anchors,).
+    """The positives that count, and the weights of one positive and one negative pair of each anchor,
+    (anchors,).
 
     Among all triplets (anchor, positive after it, negative) a positive pair appears once for each negative of
     its anchor, and a negative pair once for each later positive.

@@ -22,7 +22,7 @@ Index = Tensor | None | EllipsisType
 
 
 def row_by_row(cost: Callable[..., Tensor], *tables: tuple[Tensor, Index]) -> Tensor:
-    """What each row costs: (rows,).
+    """The cost of each row: (rows,).
 
     ``cost`` gets a block of rows of each table, in float32 at least, and gives one number per row. The
     first table is the widest: a block has as many of its rows as make BLOCK numbers, or one.

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Literal, get_args
 
 from samekind.decisions import Kind
+from samekind.measures.cluster_catalogue import CENTROID_SHIFT, CLUSTER_RADIUS, NEAREST_CENTROID
 from samekind.measures.measure import Better, Measure, Sentence
 from samekind.measures.tree_catalogue import (
     CENTROID_ACCURACY,
@@ -310,10 +311,12 @@ def attacked(name: str, epsilon: str) -> Measure:
 
 # --- From a name back to the measure --------------------------------------------------------------
 
-#: All single measures above, and those of `tree_catalogue`, by name.
+#: What a run can measure after an epoch, but for what has a rank or a kind of score in its name.
+_OF_EPOCHS = (EER, KNN_ACCURACY, MAP_AT_R, NMI, CORRELATION, NEAREST_CENTROID, CLUSTER_RADIUS, CENTROID_SHIFT)
+#: All single measures above, and those of `cluster_catalogue` and `tree_catalogue`, by name.
 MEASURES: dict[str, Measure] = {
     measure: measure
-    for measure in (*globals().values(), SEVERITY, CENTROID_ACCURACY, MAJORITY_ACCURACY)
+    for measure in (*globals().values(), *_OF_EPOCHS, SEVERITY, CENTROID_ACCURACY, MAJORITY_ACCURACY)
     if isinstance(measure, Measure)
 }
 
@@ -377,7 +380,7 @@ def of_epoch(key: str) -> Measure | None:
         return recall(int(match[1]))
     if match := re.fullmatch(r"(ahd|hp)@(\d+)", key):
         return {"ahd": hierarchical_distance, "hp": hierarchical_precision}[match[1]](int(match[2]))
-    return {measure.key: measure for measure in (EER, KNN_ACCURACY, MAP_AT_R, NMI, CORRELATION)}.get(key)
+    return {measure.key: measure for measure in _OF_EPOCHS}.get(key)
 
 
 def write_epoch(key: str, value: float) -> str:

@@ -22,7 +22,7 @@ from samekind.measures.verification import rates_at
 
 
 class Costs(NamedTuple):
-    """What the detection cost weighs: the prior of "same" and the price of each error."""
+    """The weights of the detection cost: the prior of "same" and the price of each error."""
 
     prior: float
     miss: float
@@ -38,9 +38,16 @@ class Costs(NamedTuple):
 
     @property
     def weights(self) -> tuple[float, float]:
-        """What a false-reject and a false-accept rate of 1 cost, relative to the better constant answer."""
+        """The costs of a false-reject rate and a false-accept rate of 1, relative to the better constant
+        answer.
+        """
         miss, false_accept = self.prior * self.miss, (1 - self.prior) * self.false_accept
         return miss / min(miss, false_accept), false_accept / min(miss, false_accept)
+
+    @property
+    def strict(self) -> "Costs":
+        """The same prices at a tenth of the prior: false accepts weigh more."""
+        return self._replace(prior=self.prior / 10)
 
 
 class DetectionCost(NamedTuple):

@@ -51,7 +51,7 @@ class Measure(str):
 
     @property
     def key(self) -> str:
-        """What run files and the records of training call it: "eer", "recall@1 cosine"."""
+        """Its name in run files and in the records of training: "eer", "recall@1 cosine"."""
         return self.lower()
 
     @property

@@ -36,7 +36,7 @@ class Counted(NamedTuple):
     different: Any  # sparse (thresholds, pairs)
     left: Whole  # (pairs,) the two classes of a pair
     right: Whole
-    accepting: int  # how many of the thresholds lie at or above the one asked about
+    accepting: int  # the number of thresholds at or above the given one
     same_surprise: Numbers  # (classes,) bits of surprise, scores read as log likelihood ratios
     different_surprise: Numbers  # (pairs,)
 

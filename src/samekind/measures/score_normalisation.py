@@ -32,9 +32,7 @@ def s_norm(
     >>> s_norm(torch.tensor([5.0]), torch.tensor([[0.0, 2.0]]), torch.tensor([[1.0, 5.0]]))
     tensor([2.5000], dtype=torch.float64)
     """
-    _check_scores(scores)
-    first = _standardised(scores, first_cohort, first_rows, None, "first")
-    return (first + _standardised(scores, second_cohort, second_rows, None, "second")) / 2
+    return _over_both(scores, (first_cohort, second_cohort), (first_rows, second_rows), None)
 
 
 def as_norm(
@@ -56,9 +54,7 @@ def as_norm(
     >>> as_norm(torch.tensor([5.0]), cohort, cohort, top=2)
     tensor([4.], dtype=torch.float64)
     """
-    _check_scores(scores)
-    first = _standardised(scores, first_cohort, first_rows, top, "first")
-    return (first + _standardised(scores, second_cohort, second_rows, top, "second")) / 2
+    return _over_both(scores, (first_cohort, second_cohort), (first_rows, second_rows), top)
 
 
 def mean_norm(
@@ -80,9 +76,21 @@ def mean_norm(
     >>> mean_norm(torch.tensor([5.0]), cohort, cohort, top=2)
     tensor([4.], dtype=torch.float64)
     """
+    return _over_both(scores, (first_cohort, second_cohort), (first_rows, second_rows), top, divided=False)
+
+
+def _over_both(
+    scores: Tensor,
+    cohorts: tuple[Tensor, Tensor],
+    rows: tuple[Tensor | None, Tensor | None],
+    top: int | None,
+    *,
+    divided: bool = True,
+) -> Tensor:
+    """The mean of the scores standardised by the cohort of each side."""
     _check_scores(scores)
-    first = _standardised(scores, first_cohort, first_rows, top, "first", divided=False)
-    return (first + _standardised(scores, second_cohort, second_rows, top, "second", divided=False)) / 2
+    first = _standardised(scores, cohorts[0], rows[0], top, "first", divided=divided)
+    return (first + _standardised(scores, cohorts[1], rows[1], top, "second", divided=divided)) / 2
 
 
 def _standardised(

@@ -1,6 +1,6 @@
 """Measures of verification with their intervals, the classes on both sides of the trials drawn again.
 
-How the draws become an interval is said in `bootstrap`, how the trials are weighted in `resampling`.
+`bootstrap` describes how draws become an interval, `resampling` how trials are weighted.
 """
 
 from collections.abc import Sequence
@@ -53,10 +53,10 @@ def bootstrap_trials(
     """Measures of (trials,) scores with their intervals, the classes on both sides drawn again.
 
     ``first`` and ``second`` (trials,) are the labels of the two sides, three classes or more. "FAR", "FRR"
-    and "accuracy" are at the ``threshold``; "minDCF" is for the ``prior`` and the costs; "Cllr" reads scores
-    as log likelihood ratios. Without errors, or with errors only, the interval is at least as wide as that of
-    one exception. Beyond ``most_trials`` its width is that of a random sample, a little wider; the value is
-    that of all trials.
+    and "accuracy" are at the ``threshold``; "minDCF" is for the ``prior`` and the costs, "strict minDCF" for
+    a tenth of the prior; "Cllr" reads scores as log likelihood ratios. Without errors, or with errors only,
+    the interval is at least as wide as that of one exception. Beyond ``most_trials`` its width is that of a
+    random sample, a little wider; the value is that of all trials.
 
     >>> scores, same = torch.tensor([4.0, 3, 2, 3, 2, 1]), torch.tensor([True] * 3 + [False] * 3)
     >>> first, second = torch.tensor([0, 1, 2, 0, 0, 1]), torch.tensor([0, 1, 2, 1, 2, 2])
@@ -140,7 +140,7 @@ def _around(name: Statistic, value: float, replicates: Numbers, classes: int) ->
     match name:
         case "Cllr":
             return cost_interval_around(value, replicates, classes)
-        case "minDCF":
+        case "minDCF" | "strict minDCF":
             return lowest_interval_around(value, replicates, classes)
     return interval_around(value, replicates, classes, is_share=True)
 

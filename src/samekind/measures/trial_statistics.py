@@ -13,7 +13,9 @@ from samekind.measures.intervals import Interval, hull, proportion_interval
 from samekind.measures.resampling import Curves, Numbers
 from samekind.measures.verification import accuracy_at, area_under_curve, equal_error_rate, rates_at
 
-Statistic = Literal["EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "Cllr"]
+Statistic = Literal["EER", "AUC", "FAR", "FRR", "accuracy", "minDCF", "strict minDCF", "Cllr"]
+#: The least detection costs: at the prior, and at a tenth of it.
+LEAST_COSTS: tuple[Statistic, ...] = ("minDCF", "strict minDCF")
 #: What the rates would be, had a single trial gone wrong.
 Single = Literal["one false accept", "one false reject"]
 AT_A_THRESHOLD = ("FAR", "FRR", "accuracy")
@@ -55,9 +57,10 @@ def value_of(name: Statistic, scores: Tensor, same: Tensor, threshold: float | N
             return rates_at(scores, same, cut)[1]
         case "accuracy":
             return accuracy_at(scores, same, cut)
-        case "minDCF":
+        case "minDCF" | "strict minDCF":
+            prior, miss, false_accept = _costs_of(name, costs)
             return minimum_detection_cost(
-                scores, same, prior=costs.prior, miss_cost=costs.miss, false_accept_cost=costs.false_accept
+                scores, same, prior=prior, miss_cost=miss, false_accept_cost=false_accept
             ).cost
         case "Cllr":
             return log_likelihood_ratio_cost(scores, same)
@@ -84,8 +87,8 @@ def values_of(name: Statistic | Single, curves: Curves, costs: Costs) -> Numbers
             wrong = _at(accepts, curves.accepting, nothing_accepted=0.0) * curves.different_weight
             wrong = wrong + _at(rejects, curves.accepting, nothing_accepted=1.0) * curves.same_weight
             return 1 - wrong / (curves.different_weight + curves.same_weight)
-        case "minDCF":
-            miss, false_accept = costs.weights
+        case "minDCF" | "strict minDCF":
+            miss, false_accept = _costs_of(name, costs).weights
             return np.asarray(np.minimum((miss * rejects + false_accept * accepts).min(0), miss))
         case "Cllr":
             return curves.surprise
@@ -117,10 +120,15 @@ def not_too_sure(name: Statistic, interval: Interval, same: Tensor, costs: Costs
     if name == "Cllr":
         return Interval(interval.mean, max(interval.low, 0.0), interval.high)
     least = most
-    if name == "minDCF":
+    if name in LEAST_COSTS:
         # One false reject less costs a miss less; one error more may cost both.
-        least, most = costs.weights[0] * most, sum(costs.weights) * most
+        weights = _costs_of(name, costs).weights
+        least, most = weights[0] * most, sum(weights) * most
     return _at_the_ends(interval, most, least)
+
+
+def _costs_of(name: Statistic | Single, costs: Costs) -> Costs:
+    return costs.strict if name == "strict minDCF" else costs
 
 
 def _share(interval: Interval, trials: int, unseen: float) -> Interval:

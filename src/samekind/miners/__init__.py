@@ -22,7 +22,7 @@ from samekind.miners.rho_switch import rho_switch
 from samekind.miners.semi_hard import semi_hard
 from samekind.miners.triplet_margin import triplet_margin
 
-#: Those that read a candidate as an anchor, and so take the scores of a batch with itself alone.
+#: Miners that read a candidate as an anchor: they need the scores of a batch with itself.
 BATCH_ONLY = ("angular", "rho_switch")
 
 __all__ = [

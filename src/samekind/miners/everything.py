@@ -7,6 +7,6 @@ from torch import Tensor
 def everything(
     scores: Tensor, positive: Tensor, negative: Tensor, *, generator: torch.Generator | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """All rows, the masks as they came."""
+    """All rows, with unchanged masks."""
     del generator
     return torch.arange(len(scores), device=scores.device), positive, negative

@@ -1,4 +1,4 @@
-"""What an exported folder says about itself: one JSON file, and the checksums of the others."""
+"""The description of an exported folder: one JSON file, with the checksums of the others."""
 
 import hashlib
 from dataclasses import dataclass, field

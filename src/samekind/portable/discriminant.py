@@ -1,4 +1,4 @@
-"""What tells the classes apart that a space was trained on, of an exported space."""
+"""The classifier of the classes that a space was trained on, in an exported space."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,6 +35,6 @@ class Discriminant:
         return Discriminant(tuple(new if name == old else name for name in self.names), self.weights)
 
     def without(self, name: str) -> "Discriminant":
-        """Without a class: one that is gone, or that has other examples now."""
+        """Without one class, because it was deleted or has other examples now."""
         rows = [row for row, known in enumerate(self.names) if known != name]
         return Discriminant(tuple(self.names[row] for row in rows), self.weights[rows])

@@ -1,4 +1,4 @@
-"""What changed since a space was exported: a journal in its folder, on the disk before a change counts.
+"""Changes of classes since a space was exported: a journal in its folder, on the disk before a change counts.
 
 An entry is a line of JSON and, for an enrolment, the mean of its examples as 32-bit floats. The first entry
 names the export, so that a journal is never read with another one. One process changes a folder at a time.

@@ -1,4 +1,4 @@
-"""What all prototypes share: the contract, means of classes, and the pooling of several vectors' scores."""
+"""Shared by all prototypes: the contract, means of classes, and the pooling of several vectors' scores."""
 
 import math
 from collections.abc import Sequence

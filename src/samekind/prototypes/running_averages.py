@@ -18,9 +18,9 @@ class RunningAverages(nn.Module):
 
     The vectors are a buffer: they follow the space to its device and into its checkpoint, and the losses
     see them as constants. They start as Gaussian (the paper's text) or uniform in [0, 1) (its authors'
-    code), and n updates later momentum**n of that start is still in them: a third after ten. ``initial``
-    "first" has none of it: the first batch that has a class sets its vector to the mean of its items there.
-    Until then the vector is Gaussian. An assigned class counts as seen.
+    code), and n updates later momentum**n of that start is still in them: a third after ten. With ``initial``
+    "first" no start is left in them: the first batch that has a class sets its vector to the mean of its
+    items there. Until then the vector is Gaussian. An assigned class counts as seen.
     """
 
     came_later = ("counts",)
@@ -52,7 +52,7 @@ class RunningAverages(nn.Module):
         self.vectors: Tensor
         self.register_buffer("vectors", draw(len(self.classes), 1, dimension))
         self.visited: Tensor | None
-        # Only where it is asked for: spaces that were written before it existed have no such buffer.
+        # Only with "first": spaces that were saved before this setting existed have no such buffer.
         seen = torch.zeros(len(self.classes), dtype=torch.bool) if initial == "first" else None
         self.register_buffer("visited", seen)
 

@@ -29,10 +29,10 @@ WITHOUT_LABELS = (
 
 @dataclass(frozen=True)
 class Adapted:
-    """What was adapted: the ``kinds`` of score that changed, to so many ``items`` of so many ``classes``,
-    None if their labels were not used. ``dropped`` names the thresholds that were for the old scores.
-    ``measured`` is the gain on half of the classes, adapted to the other half; None without labels, or with
-    too few items.
+    """The result of an adaptation: the ``kinds`` of score that changed, to so many ``items`` of so many
+    ``classes``, None if their labels were not used. ``dropped`` names the thresholds that were for the old
+    scores. ``measured`` is the gain on half of the classes, adapted to the other half; None without labels,
+    or with too few items.
     """
 
     kinds: tuple[Kind, ...]

@@ -162,7 +162,7 @@ def check_attacked_folder(folder: Path) -> None:
     if folder.exists() and (
         not folder.is_dir() or (any(folder.iterdir()) and not (folder / TABLE).is_file())
     ):
-        raise SettingError(f"{folder} holds something else than attacked items; choose another folder")
+        raise SettingError(f"{folder} holds something other than attacked items; choose another folder")
 
 
 def write_attacked(folder: Path, answer: AttackAnswer) -> None:

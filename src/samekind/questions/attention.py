@@ -1,4 +1,4 @@
-"""Where does the network look? Its attention, and what speaks for its answer (Grad-CAM)."""
+"""Where does the network look? Its attention, and the evidence for its answer (Grad-CAM)."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from samekind.data import Items, TrialList, draw, read_trial_list
 from samekind.data.groups import groups_apart
 from samekind.decisions import Decision, Kind, Temperature
@@ -23,6 +21,7 @@ from samekind.inference import (
 from samekind.inference.known_classes import divided
 from samekind.inference.points import operating_point, support
 from samekind.inference.temperatures import FEWEST
+from samekind.pairs import has_pairs
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded, known_kind
 from samekind.settings import PAIRED_ITEMS
@@ -45,7 +44,7 @@ class Calibrated:
     note: str | None = None
 
     def warning(self, name: str) -> str | None:
-        """What to know about a threshold before it is trusted."""
+        """Warnings about a threshold."""
         return support(self.decisions[name], open_set=name == OPEN_SET)
 
     def to_json(self) -> dict[str, Any]:
@@ -154,9 +153,8 @@ def _kinds(space: MetricSpace, kind: str | None) -> Sequence[Kind]:
 
 
 def _expect_pairs(items: Items) -> None:
-    sizes = torch.bincount(items.labels)
-    if int((sizes > 0).sum()) < 2 or int(sizes.max()) < 2:
+    if not has_pairs(items.labels):
         raise DataError(
             f"{items.name}: expected two classes at least and two items of some class, to make pairs of one "
-            f"and of two classes; got items: {len(items)}, classes: {int((sizes > 0).sum())}"
+            f"and of two classes; got items: {len(items)}, classes: {len(set(items.labels.tolist()))}"
         )

@@ -1,4 +1,4 @@
-"""What is sure to remain right, whatever somebody does to the items?"""
+"""Which answers can no attack within a radius change?"""
 
 from pathlib import Path
 

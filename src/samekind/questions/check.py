@@ -45,13 +45,13 @@ class PlannedTraining:
 
     @property
     def because_few(self) -> str:
-        """What was chosen for few items, as the end of a sentence; empty if nothing was."""
+        """The choices for few items, as the end of a sentence; empty without choices."""
         return because_few(self.chosen)
 
 
 @dataclass(frozen=True)
 class Checked:
-    """What is there; ``errors`` are what training would refuse, ``training`` is None if there are any.
+    """The content of data; ``errors`` are what training would refuse, ``training`` is None if there are any.
     ``enough_epochs`` is how many epochs a run takes whose own are too few; None if they are enough.
     """
 
@@ -112,9 +112,9 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     """What a run would do with the data; whatever training would refuse is an error here too."""
     # Left on the disk: a check must not take the memory of a training.
     items = open_data(plan.source, settings=replace(plan.data, memory="never"))
-    own = plan.run(items)
-    split = plan.splitting(items, seed=own.seed)
+    split = plan.splitting(items, seed=plan.run(items).seed)
     sets = prepare(items, split)
+    own = plan.run(sets.train)
     run = plan.suited(own, items, items=len(sets.train))
     for part in (sets.validation, *([sets.test] if run.select_on == "test" else [])):
         validation(part, run.validate, watch=run.watch)
@@ -123,7 +123,7 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}
     planned = PlannedTraining(
         recipe=run.recipe,
-        encoder=run.space.encoder.name,
+        encoder=run.space.encoder.arguments.get("encoder", {}).get("name", run.space.encoder.name),
         shape=tuple(items.shape),
         split=split.by,
         items={name: len(part) for name, part in parts.items()},

@@ -20,7 +20,7 @@ from samekind.training import Run, RunFolder, Watcher
 #: What the demo changes of the house recipe's run, to take a minute.
 BRIEF = ("epochs=4", "space.encoder.width=16")
 
-#: Alphabets that training does not see: those that thresholds are fitted on, and those that are asked about.
+#: Alphabets that training does not see: those that thresholds are fitted on, and those of the queries.
 VALIDATING = ("Bengali", "Greek", "Korean")
 ASKED = ("Angelic", "Ge_ez", "Mongolian", "Tengwar", "Tibetan")
 
@@ -44,13 +44,13 @@ class Demo:
 
     @property
     def unseen(self) -> Items:
-        """The characters that are asked about."""
+        """The characters that are the queries."""
         assert self.sets.unseen is not None
         return self.sets.unseen
 
     @property
     def about(self) -> str:
-        """What was learned from and what is asked about, in a sentence."""
+        """The training items and the queries, in a sentence."""
         train, unseen = self.sets.train, self.unseen
         learned, asked = (branches_of(items.classes) for items in (train, unseen))
         drawings = f"{len(unseen):,} drawings of {len(unseen.classes)} characters"

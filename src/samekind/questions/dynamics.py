@@ -107,7 +107,7 @@ def dynamics(first: Steps, second: Steps) -> ComparedDynamics:
 
 
 def in_words(measure: str) -> str:
-    """What people call one of `DYNAMICS`.
+    """The name of one of `DYNAMICS` for people.
 
     >>> in_words("norm_ratio"), in_words("con_alpha")
     ('norm ratio', 'con-alpha')

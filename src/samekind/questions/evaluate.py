@@ -218,7 +218,7 @@ def drawn(sets: Mapping[str, Items], settings: EvaluationSettings) -> dict[str, 
 
 
 def cautions(sets: Sets) -> list[str]:
-    """What makes the test items of a run easier than new ones: parts of groups, or copies, in training."""
+    """Why the test items of a run are easier than new ones: parts of groups, or copies, in training."""
     return [sentence for sentence in (sets.torn(), trained_on_copies(sets)) if sentence]
 
 

@@ -27,7 +27,7 @@ from samekind.space import MetricSpace
 
 #: Vectors that are added at a time: every addition is made durable, which takes time.
 ADDED_AT_ONCE = 8_192
-#: Ids that a server is asked about one by one.
+#: The most ids that are looked up one by one on a server.
 IDS_CHECKED = 100
 #: An index that has grown by this factor since its shortlist was measured is measured again.
 GROWN = 1.25
@@ -35,7 +35,7 @@ GROWN = 1.25
 
 @dataclass(frozen=True)
 class ShortlistSettings:
-    """What shortlists are measured for: the share ``recall`` of the ``k`` best, by these kinds of score; None
+    """The purpose of shortlists: the share ``recall`` of the ``k`` best, by these kinds of score; None
     is the space's choice for neighbours.
     """
 
@@ -118,7 +118,7 @@ def fill(
 
 
 class _Entry(NamedTuple):
-    """What an index keeps of an item."""
+    """The metadata of an item in an index."""
 
     id: str
     vector: Tensor
@@ -142,8 +142,8 @@ def _entries(
 
 
 def path_of(id: str) -> str:
-    """What an id means in every working folder: its absolute path without links, and the row or item after
-    it. Data with a name, such as digits, have no path.
+    """An id that means the same in every working folder: its absolute path without links, and the row or item
+    after it. Data with a name, such as digits, have no path.
     """
     source = id.partition(", ")[0]
     first = source.partition("/")[0]  # of "characters/Greek" the name
@@ -165,7 +165,8 @@ def _metadata(id: str, label: str | None, picture: str | None) -> dict[str, str 
 def check_new(index: Index, ids: Sequence[str]) -> None:
     """Refuse items that are in the index already, before the work of embedding them.
 
-    A server is asked about a few ids only, because each is a request; it refuses the others as they come.
+    Of ids on a server only a few are looked up, because each takes a request; the server itself refuses the
+    others when they are added.
     """
     checked = ids[:IDS_CHECKED] if index.remote else ids
     known = next((id for id in checked if id in index), None)

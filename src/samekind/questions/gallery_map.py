@@ -1,4 +1,5 @@
-"""Where do the items of a gallery lie, and whose neighbours have another label?
+"""A map of the items of a gallery, and the items whose neighbours have another label. Of a large gallery
+t-SNE places some items; every other item lies between the nearest of these.
 
 A large gallery is placed by some of its items: t-SNE places those, and every other item lies between the
 nearest of them.
@@ -78,8 +79,8 @@ def gallery_map(index: Index, *, most: int = MOST, placed: int = PLACED, seed: i
 
 
 def positions(z: Tensor, *, placed: int = PLACED, seed: int = 0) -> Tensor:
-    """Points (n, 2) of vectors (n, d), from -1 to 1: at most ``placed`` of them by t-SNE, each other one in
-    the mean of the nearest of these, the nearer the heavier.
+    """Points (n, 2) of vectors (n, d), from -1 to 1: at most ``placed`` of them by t-SNE, each other one at
+    the mean of the nearest of these, with larger weights for nearer ones.
     """
     chosen = at_most(len(z), placed, seed=seed)
     points = plane(z[chosen], seed).float()

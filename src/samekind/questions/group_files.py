@@ -34,7 +34,7 @@ def check_folder(folder: Path) -> None:
     if not folder.exists():
         return
     if not folder.is_dir() or (any(folder.iterdir()) and not (folder / TABLE).is_file()):
-        raise SettingError(f"{folder} holds something else than groups; choose another folder")
+        raise SettingError(f"{folder} holds something other than groups; choose another folder")
     for path in (folder, *(path for path in folder.iterdir() if path.is_dir())):
         if not os.access(path, os.W_OK):  # its files could not be removed
             raise SettingError(

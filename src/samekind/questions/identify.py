@@ -26,6 +26,10 @@ TOO_FEW = (
     "the {items:,} held-out items were too few to promise {level:g} right answers in 1, so every answer is "
     "the root of the tree"
 )
+OTHER_CLASSES = (
+    "the level was fitted when the space knew {before:,} classes, and it knows {now:,} now; fit it again "
+    "(samekind calibrate), or the share of right answers may be lower"
+)
 NO_THRESHOLD = "this space has no threshold for none of these, so every item gets its best class"
 
 
@@ -140,11 +144,13 @@ def _best(space: MetricSpace, z: Tensor, count: int, kind: Kind) -> list[tuple[t
 
 
 def _about_level(space: MetricSpace, level: float, kind: Kind) -> str | None:
-    """What to know about a level before it is trusted. Raises SpaceError for a space without a tree."""
+    """Warnings about a level. Raises SpaceError for a space without a tree."""
     if space.tree is None:
         raise SpaceError(NO_TREE)
     threshold, fitted = threshold_at(space, level, kind=kind)
     if not fitted:
         return NOT_FITTED
-    items = 0 if space.levels is None else space.levels.items
-    return TOO_FEW.format(items=items, level=level) if threshold > 1 else None
+    assert space.levels is not None
+    if space.levels.classes not in (0, len(space.classes)):
+        return OTHER_CLASSES.format(before=space.levels.classes, now=len(space.classes))
+    return TOO_FEW.format(items=space.levels.items, level=level) if threshold > 1 else None

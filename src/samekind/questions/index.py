@@ -19,7 +19,7 @@ from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import known_kind
 from samekind.space import MetricSpace
 
-#: The facts about an index that are told as they are.
+#: The facts about an index that are reported unchanged.
 DESCRIBED = ("backend", "structure", "server", "name", "items", "dimension", "score", "fingerprint")
 
 
@@ -67,7 +67,9 @@ class ShortlistInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class IndexInfo:
-    """What an index is, where it is and what it holds; for a change, how many were added or removed."""
+    """A description of an index, its place and its content; for a change, the numbers of added and removed
+    items.
+    """
 
     backend: str
     structure: str | None
@@ -93,7 +95,7 @@ class IndexInfo:
 
 
 def index_info(index: Index) -> IndexInfo:
-    """What an index holds, where it is kept, and what a search of it finds."""
+    """The description of an index, with its shortlists."""
     held = len(index)
     return IndexInfo(
         backend=index.backend,

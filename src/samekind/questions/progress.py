@@ -1,4 +1,4 @@
-"""Progress of long work, as a callback: the caller may show it, and by default nobody does."""
+"""Progress of long work, as a callback. By default it shows nothing."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager

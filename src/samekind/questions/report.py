@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from samekind.data import Sets
-from samekind.questions.choices import choices_in_words, ladder_in_words
+from samekind.questions.choices import choices_in_words
 from samekind.questions.evaluate import Evaluated, cautions
 from samekind.reports import System, write_report
 from samekind.space import MetricSpace
@@ -16,12 +16,11 @@ def write_run_report(
 ) -> None:
     """Write the page about the test items of a run; ``record`` has the lines of its training."""
     lead = f'Every question asked of the space "{answer.name}", on items it was not trained on.'
-    told = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in choices_in_words(space)]
+    choices = [f"{sentence[0].upper()}{sentence[1:]}." for sentence in choices_in_words(space)]
     if space.ladder is not None:
-        rungs = "; ".join(ladder_in_words(space.ladder))
-        told.append(f"The house recipe measured on {space.ladder.measured_on}: {rungs}.")
+        choices.append(f"The house recipe kept this rung of its ladder: {space.ladder.kept}.")
     careful = [f"Careful: {sentence}." for sentence in cautions(sets)]
-    sentences = [lead, answer.verdict, *told, *careful]
+    sentences = [lead, answer.verdict, *choices, *careful]
     write_report(
         path,
         title=f"samekind: {answer.name}",

@@ -1,4 +1,4 @@
-"""What remains right when somebody who knows the space changes the items?"""
+"""How many answers stay right when an attacker who knows the space changes the items?"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class RobustnessSettings:
 
 @dataclass(frozen=True, eq=False)
 class Withstood:
-    """What a space withstands, on items of this name."""
+    """The robustness of a space, on items of this name."""
 
     name: str
     measured: Robustness

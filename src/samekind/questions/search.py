@@ -240,7 +240,7 @@ def _best(space: MetricSpace, index: Index, z: Tensor, k: int, kind: Kind, *, ex
 def _others(
     index: Index, own_paths: Sequence[str | None], answers: Found, decision: Decision | None
 ) -> list[list[Match]]:
-    """What was found for each query, without the query itself."""
+    """The matches of each query, without the query itself."""
     # All ids at once: for a server that is one request.
     ids = list(dict.fromkeys(id for row in answers.ids for id in row))
     stored = dict(zip(ids, index.metadata(ids), strict=True))

@@ -1,4 +1,4 @@
-"""What changes with items from elsewhere?"""
+"""How much worse are answers about items from another domain?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -18,7 +18,7 @@ USUAL_RECALL = 0.95
 
 @dataclass(frozen=True)
 class Advice:
-    """What would make a search quicker, or find more; who renders it names the commands and options.
+    """Advice that makes a search quicker, or finds more; the renderer adds commands and options.
 
     - "add": once the index has grown by a quarter, adding items measures again.
     - "lower recall": build it again with a lower recall, ``recall`` or less.
@@ -84,7 +84,7 @@ def reason(shortlist: Shortlist, *, held: int) -> str:
 
 
 def advice(shortlist: Shortlist, index: Index, *, held: int) -> Advice | None:
-    """What to do about it; None if nothing has to be done."""
+    """Advice about a shortlist; None if nothing has to be done."""
     if _is_outgrown(shortlist, held):
         return Advice("add")
     match why_everything(shortlist):

@@ -12,7 +12,8 @@ from samekind.storage import write_bytes
 
 #: The endings a table may have.
 TABLES = (".csv", ".parquet")
-#: How a cell begins that a spreadsheet runs; some take the wide letters of East Asian scripts too.
+#: The first letters of a cell that a spreadsheet runs as a formula; some programs also take the wide letters
+#: of East Asian scripts.
 FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 
 

@@ -1,4 +1,4 @@
-"""What does training give? A plan carried out in a folder: the house recipe, or one of a paper."""
+"""Training: a plan carried out in a folder, by the house recipe or one of a paper."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,9 +49,9 @@ class BestEpoch:
 
 @dataclass(frozen=True)
 class TrainingAnswer:
-    """What was trained, on how many items and classes; where it is; how good it is. ``classes`` are those
-    that the space knows. ``ladder`` is that of the house recipe, ``trouble`` what went wrong, ``choices`` the
-    sentences about kinds of score.
+    """The result of a training: its recipe, the numbers of items and classes, its folder and its measures.
+    ``classes`` are those that the space knows. ``ladder`` is that of the house recipe, ``trouble`` what went
+    wrong, ``choices`` the sentences about kinds of score.
     """
 
     recipe: str
@@ -78,8 +78,8 @@ class TrainingAnswer:
 
 @dataclass(frozen=True)
 class TrainingReports:
-    """Who hears about a training: ``warn`` gets what to be careful of, ``tell`` a line about each rung of the
-    house recipe, ``watched`` makes a watcher.
+    """Callbacks of a training: ``warn`` gets warnings, ``tell`` a line about each rung of the house recipe,
+    ``watched`` makes a watcher.
     """
 
     warn: Tell = ignored
@@ -105,10 +105,10 @@ def train(
     reports = reports or TrainingReports()
     items = open_items(plan, warn=reports.warn)
     space, encoder = _start(start, plan.recipe, items)
-    planned = plan.run(items, encoder=encoder)
+    seed = plan.run(items, encoder=encoder).seed
     place = RunFolder(folder or Path("runs") / plan.recipe)
     with place.lock():
-        sets = plan.sets(place, items, seed=planned.seed)
+        sets = plan.sets(place, items, seed=seed)
         for sentence in cautions(sets):
             reports.warn(f"careful: {sentence}")
         if plan.recipe == HOUSE:
@@ -124,6 +124,7 @@ def train(
                 tell=reports.tell,
             )
         else:
+            planned = plan.run(sets.train, encoder=encoder)
             run = plan.suited(planned, items, items=len(sets.train), encoder=encoder)
             watcher = reports.watched(run.recipe, because_few(chosen_in_words(planned, run)))
             if (time := _time_of(run, sets, place, device=device)) is not None:

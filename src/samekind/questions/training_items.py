@@ -9,7 +9,7 @@ from samekind.data.sources import is_named
 from samekind.errors import DataError, SettingError
 from samekind.recipes.plans import Plan
 
-#: Bytes of items from which their size is told.
+#: Items of this many bytes or more: their size is reported.
 WORTH_SAYING = 64 * 2**20
 
 #: Gets a sentence that a person should read.

@@ -1,5 +1,6 @@
-"""Pictures read larger than they are looked at: a square of seven eighths, anywhere in training, in the
-middle afterwards. Of 256 pixels these are 224, as papers on retrieval have it.
+"""Pictures that are read larger than the network sees them: it gets a square of seven eighths of the side,
+from a random place in training, from the middle afterwards. From 256 pixels this gives 224, as in papers on
+retrieval.
 """
 
 import inspect

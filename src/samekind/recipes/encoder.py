@@ -1,4 +1,4 @@
-"""What suits the items by their medium: the encoder, and whether it standardises its input."""
+"""The encoder that suits items by their medium, and whether it standardises its input."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec

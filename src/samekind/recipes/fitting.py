@@ -74,10 +74,7 @@ def fit(
     if isinstance(run, Run):
         if sets is None or folder is None:
             raise SettingError("to train a run, give the sets and a folder: fit(run, sets, folder=…)")
-        if minutes is not None:
-            raise SettingError("minutes are for the house recipe, fit(data); a run has epochs")
-        if taxonomy is not None:
-            raise SettingError("a run is trained on sets, which have their tree: prepare(items), items.tree")
+        _expect_no_data_options(minutes, taxonomy)
         return fit_run(
             run,
             sets,
@@ -97,6 +94,14 @@ def fit(
         return climb(
             divided, folder=folder or scratch, minutes=minutes, device=device, point=point, watcher=watcher
         )
+
+
+def _expect_no_data_options(minutes: float | None, taxonomy: str | Path | None) -> None:
+    """Raise SettingError for options of `fit` that a run does not have."""
+    if minutes is not None:
+        raise SettingError("minutes are for the house recipe, fit(data); a run has epochs")
+    if taxonomy is not None:
+        raise SettingError("a run is trained on sets, which have their tree: prepare(items), items.tree")
 
 
 def _divided(data: str | Path | Items, taxonomy: str | Path | None) -> Sets:

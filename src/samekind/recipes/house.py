@@ -1,7 +1,7 @@
 """The house recipe: rules from the data to a run. docs/house.md has them as a table.
 
-A pretrained network is trained itself, without a new layer in front of the loss, which would throw away what
-it knows; small pictures and vectors get a small network from scratch. The loss is Proxy-Anchor (Kim et al.,
+A pretrained network is trained without a new layer behind it: a new layer would lose what the network has
+learned. Small pictures and vectors get a small network from scratch. The loss is Proxy-Anchor (Kim et al.,
 CVPR 2020); of many classes a network from scratch compares the items of a batch with each other.
 `ladder.climb` measures whether that pays, and keeps it only if it does.
 """
@@ -19,12 +19,12 @@ from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Te
 FEWEST, MOST = 32, 120
 #: The steps in which the rate rises; at most a tenth of all, and nearly one epoch.
 WARM_UP, LONGEST_WARM_UP = 50, 0.9
-#: Pictures are asked about at so many times the side they are trained at: 352 pixels for 224. Training sees
-#: crops, in which things are larger than in the whole picture.
+#: The side of a picture in use, divided by its side in training: 352 pixels for 224. Training sees crops, in
+#: which objects are larger than in the whole picture.
 LARGER = 11 / 7
-#: With fewer classes a trained encoder has learned what tells these apart, and folds of two or three classes
-#: cannot show what it has lost: it is kept beside the untrained features, never in their place, and the folds
-#: hold out the classes that are hardest to tell apart.
+#: With fewer classes a trained encoder only learns how these classes differ, and folds of two or three
+#: classes cannot show what it has lost. It is kept beside the untrained features, never in their place, and
+#: the folds hold out the most similar classes.
 FEW_CLASSES = 20
 #: Pictures from so many pixels on, and those that are not square, get the medium's own network.
 SMALL, MEDIUM = 32, 128

@@ -183,15 +183,7 @@ class _Climb:
             for fitted, fold in zip(fits.values(), self.folds.parts, strict=False)
         ]
         measured, by_class = joined(parts), self.folds.by_class
-        better = not self.measured or is_better(
-            measured,
-            joined(self.measured[: len(parts)]),
-            by_class=by_class,
-            few=self.folds.few,
-            certainly=name != FITTED,
-            seed=seed,
-        )
-        if not better and not not_kept:
+        if not not_kept and not self._is_better(name, measured, folds=len(parts)):
             not_kept = "not better by more than chance, so not kept"
         better = not not_kept
         space = None
@@ -209,6 +201,17 @@ class _Climb:
         self.kept, self.measured, self.fits = name, parts, fits
         self._save(space)
         return space
+
+    def _is_better(self, name: str, measured: Measured, *, folds: int) -> bool:
+        """Whether a rung beats the kept one on the first ``folds`` folds; the first rung always does."""
+        return not self.measured or is_better(
+            measured,
+            joined(self.measured[:folds]),
+            by_class=self.folds.by_class,
+            few=self.folds.few,
+            certainly=name != FITTED,
+            seed=self.rungs.run.seed,
+        )
 
     def _train_encoder(self) -> MetricSpace | None:
         """The last rung, on as many folds as there is time for, if it is at least one."""

@@ -44,40 +44,44 @@ def leave_one_out(
 ) -> list[Row]:
     """For each domain of the items: train on the others, choose the epoch, test on it.
 
-    Returns the rows of each domain under its name, then those of all domains: the mean, with its interval
-    over domains, and the worst. ``held_out`` is the share of every class of every source domain that is kept
-    for validation: it chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on
-    the domain left out instead; the rows then carry the note "selected on test". The run of each domain has a
-    folder of its number, and the same call goes on where it was stopped, with the split it began with.
-    If items have groups, whole groups are held out where every source domain has enough of them; rows about
-    items whose groups are in more than one part say so.
+    Returns the rows of each domain under its name, then the mean over domains with its interval, and the
+    worst. ``held_out`` is the share of each class of each source domain that is kept for validation: it
+    chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the domain left out;
+    the rows then have the note "selected on test". The run of each domain has a folder of its number, and the
+    same call goes on where it was stopped. If items have groups, whole groups are held out where every source
+    domain has enough; rows about items whose groups are in more than one part say so.
 
     ``encoder`` is a module of your own, as for `fit`. Every domain is trained with a fresh copy of it: a
     trained one has seen the domain that the next run leaves out.
     """
-    if items.domains is None or len(torch.unique(items.domains)) < 2:
-        raise DataError(
-            f"{items.name}: expected items of two domains or more, to leave one out; the domain of an item "
-            "is in the column domain of a table or list (data.domain names another), or in the array domains "
-            "of an .npz file"
-        )
     if not 0 < held_out < 1:
         raise SettingError(f"held_out: expected a share between 0 and 1, got {held_out}")
-    fingerprint = items.fingerprint()
+    domains, fingerprint = _domains(items), items.fingerprint()
     run = replace(run, select_on=select_on)
     rows: dict[str, list[Row]] = {}
-    for domain in torch.unique(items.domains).tolist():
+    for domain in domains:
         sets = _without(items, domain, held_out=held_out, seed=run.seed, fingerprint=fingerprint)
         place = Path(folder) / str(domain)
         sets = _as_begun(items, sets, place)
-        space = fit(
-            run, sets, folder=place, device=device, point=point, watcher=watcher, encoder=deepcopy(encoder)
-        )
+        own = deepcopy(encoder)
+        space = fit(run, sets, folder=place, device=device, point=point, watcher=watcher, encoder=own)
         name = items.domain_names[domain] if items.domain_names else str(domain)
         measured = evaluate(space, {name: sets.test}, tasks=tasks, measures=measures, seed=run.seed)
         rows[name] = [noted(row, TORN if sets.torn() else "") for row in measured]
     note = SELECTED_ON_TEST if select_on == "test" else ""
     return [noted(row, note) for row in [*chain.from_iterable(rows.values()), *summary(rows)]]
+
+
+def _domains(items: Items) -> list[int]:
+    """The domains that the items are of. Raises DataError for fewer than two."""
+    domains: list[int] = [] if items.domains is None else torch.unique(items.domains).tolist()
+    if len(domains) < 2:
+        raise DataError(
+            f"{items.name}: expected items of two domains or more, to leave one out; the domain of an item "
+            "is in the column domain of a table or list (data.domain names another), or in the array domains "
+            "of an .npz file"
+        )
+    return domains
 
 
 def fewest_trained_on(items: Items, *, held_out: float = 0.2) -> int:

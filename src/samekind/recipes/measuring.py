@@ -1,4 +1,4 @@
-"""What a rung of the ladder gives on items that it was not fitted to, and whether it is better than another.
+"""Measures of a rung of the ladder on items that it was not fitted to, and whether it is better than another.
 
 Two rungs are compared on the same queries, pairs and held-out items of known classes. The intervals are over
 classes, because the classes to come are others; those of naming are over items, because the known classes
@@ -78,7 +78,7 @@ class Measured(NamedTuple):
         return equal_error_rate(self.trials[kind].scores, self.trials[kind].same).rate
 
     def balances(self, measured_on: str) -> dict[str, Balance]:
-        """What balances enrolled classes beside known ones, by kind of score; empty if none was enrolled."""
+        """The balance of enrolled and known classes, by kind of score; empty if no class was enrolled."""
         return balances_of(
             {kind: balanced([tasks[kind] for tasks in self.enrolled]) for kind in self.hits}
             if self.enrolled

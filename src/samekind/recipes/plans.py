@@ -98,7 +98,7 @@ def chosen_in_words(own: Run, run: Run) -> dict[str, list[str]]:
 
 
 def because_few(chosen: Mapping[str, Sequence[str]]) -> str:
-    """What was chosen for few items, as the end of a sentence; empty if nothing was.
+    """The choices for few items, as the end of a sentence; empty without choices.
 
     >>> because_few({"schedule": ["multi-step", "cosine"], "epochs": ["30 epochs", "40 epochs"]})
     "with few items to train on it takes cosine, 40 epochs, not the recipe's multi-step, 30 epochs"
@@ -131,21 +131,12 @@ def read_plan(
 ) -> Plan:
     """The plan of a recipe or of a run file, under the given options and ``--set`` changes."""
     file = _read_file(Path(name)) if name.endswith(".toml") else {"recipe": name}
-    recipe = file.pop("recipe", None)
-    if recipe is None:
-        known = ", ".join(recipes.RECIPES)
-        raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
-    if not isinstance(recipe, str) or recipe not in recipes.RECIPES:
-        raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
+    recipe = _known_recipe(file.pop("recipe", None), name)
     tables = {table: _table(file, table, name) for table in TABLES}
     _check_names(file, name)
     # A name without a dot is a setting of the run, which checks it.
     _check_names([_table_of(change) for change in changes if "." in change.partition("=")[0]], "--set")
-    twice = sorted(file.keys() & tables["training"].keys())
-    if twice:
-        raise SettingError(
-            f"{name}: {', '.join(twice)} stands at the top and in [training]; keep one of them"
-        )
+    _expect_once(file, tables["training"], name)
     for given, table in ((data, "data"), (split, "split"), (training, "training")):
         tables[table].update(given or {})
     of_run = []
@@ -168,6 +159,24 @@ def read_plan(
         training={**file, **tables["training"]},
         changes=tuple(of_run),
     )
+
+
+def _expect_once(top: Mapping[str, Any], training: Mapping[str, Any], name: str) -> None:
+    twice = sorted(top.keys() & training.keys())
+    if twice:
+        raise SettingError(
+            f"{name}: {', '.join(twice)} stands at the top and in [training]; keep one of them"
+        )
+
+
+def _known_recipe(recipe: object, name: str) -> str:
+    """The recipe that a plan names. Raises SettingError for none and for an unknown one."""
+    if recipe is None:
+        known = ", ".join(recipes.RECIPES)
+        raise SettingError(f'{name} names no recipe; add a line such as recipe = "triplet" (one of {known})')
+    if not isinstance(recipe, str) or recipe not in recipes.RECIPES:
+        raise SettingError(f'there is no recipe "{recipe}"; {nearest(str(recipe), recipes.RECIPES)}')
+    return recipe
 
 
 def _read_file(path: Path) -> dict[str, Any]:

@@ -27,11 +27,6 @@ def run_file(plan: Plan, items: Items, out: Path) -> str:
     splitting = plan.splitting(items, seed=plan.run(items).seed)
     own, run = _runs(plan, items, splitting)
     extent = items.medium.extent(items.shape)
-    settings = plan.data.to_dict()
-    if plan.data.taxonomy is not None:
-        settings["taxonomy"] = _beside(plan.data.taxonomy, out)
-    data = _changed(settings, DataSettings().to_dict())
-    split = _changed(splitting.to_dict(), SplitSettings().to_dict())
     lines = [
         f"# {counted_items(len(items), len(items.classes))}, each {extent}.",
         f"# samekind train FILE does what this file says; --set epochs={run.epochs} overrides it.",
@@ -39,19 +34,9 @@ def run_file(plan: Plan, items: Items, out: Path) -> str:
         *_recipe_lines(plan, run),
         f"seed = {run.seed}",
         "",
-        "[data]",
-        f"source = {_toml(plan.source if is_named(plan.source) else _beside(plan.source, out))}",
-        *data.values(),
-    ]
-    lines += [f"# {key} = {hint}" for key, hint in _hints(items).items() if key not in data]
-    lines += [
+        *_data_lines(plan, items, out),
         "",
-        "[split]",
-        f"by = {_toml(splitting.by)}              # random, group, domain, or part (as the data says)",
-        *(line for key, line in split.items() if key != "by"),
-        *([] if "unseen" in split else [UNSEEN]),
-        *([CHOOSE_BY] if plan.recipe.startswith("unseen-") else []),
-        "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
+        *_split_lines(plan, splitting),
         "",
         *_settings(run, own),
         "",
@@ -64,6 +49,30 @@ def run_file(plan: Plan, items: Items, out: Path) -> str:
             "",
         ]
     return "\n".join(lines)
+
+
+def _data_lines(plan: Plan, items: Items, out: Path) -> list[str]:
+    """The table of the data; settings that have their defaults are comments."""
+    settings = plan.data.to_dict()
+    if plan.data.taxonomy is not None:
+        settings["taxonomy"] = _beside(plan.data.taxonomy, out)
+    data = _changed(settings, DataSettings().to_dict())
+    source = plan.source if is_named(plan.source) else _beside(plan.source, out)
+    hints = [f"# {key} = {hint}" for key, hint in _hints(items).items() if key not in data]
+    return ["[data]", f"source = {_toml(source)}", *data.values(), *hints]
+
+
+def _split_lines(plan: Plan, splitting: SplitSettings) -> list[str]:
+    """The table of the split, with comments on what is left out."""
+    split = _changed(splitting.to_dict(), SplitSettings().to_dict())
+    return [
+        "[split]",
+        f"by = {_toml(splitting.by)}              # random, group, domain, or part (as the data says)",
+        *(line for key, line in split.items() if key != "by"),
+        *([] if "unseen" in split else [UNSEEN]),
+        *([CHOOSE_BY] if plan.recipe.startswith("unseen-") else []),
+        "# fractions = { train = 0.6, validation = 0.2, test = 0.2 }",
+    ]
 
 
 def _runs(plan: Plan, items: Items, splitting: SplitSettings) -> tuple[Run, Run]:

@@ -1,4 +1,4 @@
-"""What the rungs of the ladder are: ways from training items to a space.
+"""The rungs of the ladder: ways from training items to a space.
 
 An encoder computes the features of all items once. What is fitted on top of it (similarities, a head, the
 prototypes and thresholds) is a space of these features, and becomes a space of the items in the end.
@@ -26,8 +26,9 @@ from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Run, Watcher, build_space
+from samekind.training import Run, Watcher
 from samekind.training.brief import train_briefly
+from samekind.training.build import build_encoder
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
 
@@ -71,7 +72,7 @@ class Fitted(NamedTuple):
         )
 
     def pairs(self, rows: Tensor, *, seed: int) -> measuring.Measured:
-        """What the space gives on the training items of some rows, at most so many of them."""
+        """The measures of the space on the training items of some rows, at most so many of them."""
         return measuring.measure(
             self.space, draw(self.embedded(rows), most=measuring.MEASURED_ITEMS, seed=seed)
         )
@@ -101,7 +102,7 @@ class Rungs:
         """The features of the pretrained network, or the raw input, compared by the cosine."""
         with random_states_kept():
             torch.manual_seed(self.run.seed)
-            encoder = build_space(untrained(self.run, self.sets.train), self.sets.train).encoder
+            encoder = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
         return self._plain(self._features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
 
     def with_similarities(
@@ -182,7 +183,7 @@ class Rungs:
     def _with(
         self, fitted: Fitted, rows: Tensor, choice: Choice | None, folds: Tensor | None = None
     ) -> Fitted:
-        """What is given, with similarities fitted to the embeddings of the rows."""
+        """The given space, with similarities fitted to the embeddings of the rows."""
         everything = torch.arange(len(self.sets.train))
         others = everything[~torch.isin(everything, rows)]
         cut = Fold(rows, others) if choice is None and len(others) else folds

@@ -19,7 +19,8 @@ def siamese(items: Subject) -> Run:
 
     A class is drawn as often as any other, however few items it has. The rate falls by a tenth after each
     epoch. The paper lays pictures on a white canvas and never enlarges them: ``fit="pad"`` of the data
-    settings.
+    settings. After each epoch the record has what the paper watches: the radius of the classes, how far their
+    means moved, and how many items are nearest to their own.
 
     Differs from the paper:
 
@@ -50,5 +51,5 @@ def siamese(items: Subject) -> Run:
         epochs=EPOCHS,
         watch="recall@1",
         augment=(Part("Flip", {"vertical": True}),) if medium.colours and shape[0] == 3 else (),
-        validate=("retrieval", "clustering"),
+        validate=("retrieval", "clustering", "clusters"),
     )

@@ -1,4 +1,4 @@
-"""Who speaks? The two papers on learned similarities as they were trained on VoxCeleb.
+"""Speakers: the two papers on learned similarities, with their settings for VoxCeleb.
 
 "speaker" is Monteiro et al., "An end-to-end approach for the verification problem: learning the right
 distance", ICML 2020, and "speaker-alone" its ablation without the auxiliary loss; "speaker-prototypical" is
@@ -15,8 +15,8 @@ from samekind.training import Batches, Head, Optimiser, Part, Parts, Run, Schedu
 System = Literal["speaker", "speaker-alone", "speaker-prototypical"]
 SYSTEMS: tuple[System, ...] = ("speaker", "speaker-alone", "speaker-prototypical")
 
-#: The layer that pairs are compared by, and the later one that the speakers of the training are told apart
-#: by. The third system has one for both, as wide as the latter.
+#: The widths of the layer that pairs are compared by, and of the later one that separates the speakers of the
+#: training. The third system has one layer for both, with the second width.
 INNER, OUTPUT = 512, 256
 #: The head of the margin softmax, and its margin.
 MARGIN = 0.35
@@ -30,7 +30,8 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
     Batches are 24 tuples of 5 items of a class. Sounds get the x-vector network as the authors had it; the
     pairs network and the cosine take its layer behind the pooling, of 512 numbers, and the margin softmax a
     later one, of 256. Steps that were for millions of recordings are long for a few: with fewer than 10,000
-    steps take ``schedule.warmup=500``.
+    steps take ``schedule.warmup=500``. "speaker-prototypical" masks and reverses sounds as its authors did;
+    their Gaussian noise on features is left out: here sounds are changed, and features made of them.
 
     Differs from the papers:
 
@@ -43,18 +44,9 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
         raise SettingError(f'there is no system "{system}" here; {nearest(system, SYSTEMS)}')
     prototypical = system == "speaker-prototypical"
     shape, medium = shape_and_medium(items)
-    smoothing, total = (0.2, {}) if prototypical else (0.1, {"total": "mean"})
-    terms = {
-        "class": Term("softmax", against="prototypes", arguments={"smoothing": smoothing}),
-        "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": smoothing / 2} | total),
-        "auxiliary": Term(
-            "additive_margin", against="auxiliary", arguments={"margin": MARGIN, "smoothing": smoothing}
-        ),
-    }
     layers = {"hidden": 256, "depth": 4, "dropout": 0.1}
     if prototypical:
         layers = {"hidden": 512, "depth": 1, "dropout": 0.25}
-    left_out = {"speaker": {"class"}, "speaker-alone": {"class", "auxiliary"}}.get(system, set())
     changes = (Part("FeatureMasking"), Part("TimeReversal"), CHUNK) if prototypical else (CHUNK,)
     return Run(
         recipe=system,
@@ -65,7 +57,7 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
             auxiliary=None if system == "speaker-alone" else _head(prototypical),
             standardise=standardise_for(items),
         ),
-        terms={name: term for name, term in terms.items() if name not in left_out},
+        terms=_terms(system),
         batches=Batches("Tuples", {"tuples": 24, "size": 5}),
         optimiser=Optimiser("SGD", rate=1.5, momentum=0.95, nesterov=True, weight_decay=1e-3),
         schedule=Schedule("inverse-square-root", warmup=2000),
@@ -73,6 +65,21 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
         clip=10.0,
         augment=changes if medium.family(shape) == "sounds" else (),
     )
+
+
+def _terms(system: System) -> dict[str, Term]:
+    """The losses: of pairs, and with "speaker-prototypical" also of classes, with a margin softmax beside."""
+    prototypical = system == "speaker-prototypical"
+    smoothing, total = (0.2, {}) if prototypical else (0.1, {"total": "mean"})
+    terms = {
+        "class": Term("softmax", against="prototypes", arguments={"smoothing": smoothing}),
+        "pair": Term("pair_likelihood", against="batch", arguments={"smoothing": smoothing / 2} | total),
+        "auxiliary": Term(
+            "additive_margin", against="auxiliary", arguments={"margin": MARGIN, "smoothing": smoothing}
+        ),
+    }
+    left_out = {"speaker": {"class"}, "speaker-alone": {"class", "auxiliary"}}.get(system, set())
+    return {name: term for name, term in terms.items() if name not in left_out}
 
 
 def _encoder(items: Subject, *, dimension: int) -> Part:

@@ -37,12 +37,7 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
     its most value written under it; a constant map is dark. A map with NaN, infinite or negative values is a
     ``ValueError``.
     """
-    for overlay in overlays:
-        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
-            raise ValueError(
-                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
-                f"{tuple(overlay.values.shape)}"
-            )
+    _expect_maps(overlays)
     picture = _displayable(image)
     height, width = picture.shape[:2]
     across, down = SIDE * width / max(height, width), SIDE * height / max(height, width)
@@ -70,6 +65,15 @@ def attention_maps(image: Tensor, overlays: Sequence[Overlay], *, title: str = "
         _name(axes, overlay.title, overlay.note)
         _draw(axes, bar, picture, overlay.values.detach().cpu().double())
     return figure
+
+
+def _expect_maps(overlays: Sequence[Overlay]) -> None:
+    for overlay in overlays:
+        if overlay.values.dim() != 2 or not (overlay.values.isfinite() & (overlay.values >= 0)).all():
+            raise ValueError(
+                f'expected a map (height, width), finite and not below 0, for "{overlay.title}"; got '
+                f"{tuple(overlay.values.shape)}"
+            )
 
 
 def enlarged(values: Tensor, size: tuple[int, int]) -> Tensor:

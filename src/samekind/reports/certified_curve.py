@@ -1,4 +1,4 @@
-"""Certified accuracy: what is sure to remain right as items may be moved further."""
+"""Certified accuracy: the share of items that no change within a radius can make wrong, by the radius."""
 
 from collections.abc import Mapping
 
@@ -11,8 +11,8 @@ POINTS = 24
 
 
 def certified_curve(answers: Mapping[str, Certified]) -> Figure:
-    """One named line each over the radius, to the largest that any item has, with 95 % intervals as a band.
-    No answer at all is a ``ValueError``.
+    """One line for each name over the radius, up to the largest of any item, with 95 % intervals as a band.
+    No items at all are a ``ValueError``.
     """
     largest = max((float(answer.radii.max()) for answer in answers.values()), default=0.0)
     radii = [(largest or 1.0) * place / POINTS for place in range(POINTS + 1)]

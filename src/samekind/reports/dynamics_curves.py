@@ -1,4 +1,4 @@
-"""What single steps of trainings did to their spaces, drawn over the steps."""
+"""Effects of single training steps on spaces, drawn over the steps."""
 
 from collections.abc import Mapping, Sequence
 

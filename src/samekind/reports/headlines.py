@@ -23,7 +23,7 @@ QUESTIONS = {
 def headline(question: str, rows: Sequence[Row]) -> str:
     """The answer of one system to a question; empty if it has none.
 
-    It quotes the kind of score that comes first in the rows, the one the system answers by, and not the best.
+    It quotes the first kind of score in the rows, which is the one the system uses, not the best one.
     """
     own_rows = [row for row in rows if row.question == question]
     parts: dict[str, list[str]] = {}

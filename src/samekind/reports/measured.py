@@ -1,4 +1,4 @@
-"""What the figures of a report show: embeddings and trials of every system on the same items."""
+"""The data behind the figures of a report: embeddings and trials of every system on the same items."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -38,9 +38,9 @@ def write_report(
         sets["unseen"] = measure(systems, unseen)
     content = [
         gains_section(systems),
+        ladder_section(systems),
         answers_section(systems, sets),
         promises_section(systems, sets),
-        ladder_section(systems),
         training_section(systems),
         scores_section(systems, sets),
         tradeoff_section(systems, sets),

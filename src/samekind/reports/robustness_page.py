@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.data import medium_of
 from samekind.evaluation.robustness_curve import IN_CELLS, Curve, Robustness, Samples
+from samekind.evaluation.rows import Row
 from samekind.measures.robustness import written_epsilon
 from samekind.reports.page import Section, lines_table, page, table
 from samekind.reports.panels import Figure
@@ -47,18 +48,19 @@ def _lead(robustness: Robustness) -> str:
 
 
 def _short_section(robustness: Robustness) -> Section:
-    body = "".join(_short_line(curve) for curve in robustness.curves)
+    body = "".join(_short_line(curve, row) for curve in robustness.curves for row in curve.told)
     caption = (
         "Each question without an attack and at one epsilon, with the 95 % interval. A better attack may do "
-        "more harm: shares that remain right are upper bounds, errors lower ones."
+        "more harm: shares that remain right are upper bounds, errors lower ones. Global robustness has no "
+        "limit to epsilon, but the cells."
     )
     html = lines_table(("without attack", "under attack", ""), body)
     return Section("In short", caption, html=html)
 
 
-def _short_line(curve: Curve) -> str:
-    cells = (curve.shown.measure, curve.rows[0].text, curve.shown.text)
-    note = f"<b>{escape(curve.soundness.note)}</b>" if curve.soundness.note else "checks passed"
+def _short_line(curve: Curve, row: Row) -> str:
+    cells = (row.measure, curve.rows[0].text, row.text)
+    note = f"<b>{escape(row.note)}</b>" if row.note else "checks passed"
     return (
         f'<tr><th scope="row">{escape(_name(curve))}</th>'
         f"{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}<td>{note}</td></tr>"
@@ -106,7 +108,7 @@ def _line(curve: Curve) -> Line:
 
 
 def _of_reference(robustness: Robustness, measure: str) -> Sequence[float] | None:
-    """What the nearest raw input keeps without an attack and at each epsilon, where that is known."""
+    """The share that the nearest raw input names rightly, without an attack and at each epsilon, if known."""
     if measure == IN_CELLS:
         return [1.0] * len(robustness.guaranteed)
     return robustness.guaranteed if measure in ("adversarial accuracy", "adversarial Recall@1") else None

@@ -1,16 +1,33 @@
 """Training curves: the loss, and the measures of validation items."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from samekind.decisions import Kind
 from samekind.evaluation.validation import MEASURES
-from samekind.measures.catalogue import EER
+from samekind.measures.catalogue import EER, NMI
+from samekind.measures.cluster_catalogue import CENTROID_SHIFT, CLUSTER_RADIUS
 from samekind.measures.measure import Measure
+from samekind.measures.tree_catalogue import CORRELATION, hierarchical_distance, hierarchical_precision
 from samekind.reports.panels import Axes, Figure, dress, legend, new_figure, plain
 from samekind.reports.style import DASHES, FULL, INK, MUTED, SERIES, SMALL
+
+#: The measures in per cent; and those that share a panel, with the highest value that they can have.
+SHARES = [
+    measure
+    for measures in (*MEASURES.values(), (hierarchical_precision(5),))
+    for measure in measures
+    if measure.is_share and measure != EER
+]
+OTHERS: list[tuple[tuple[Measure, ...], float]] = [
+    ((NMI, CORRELATION), 1.0),
+    ((hierarchical_distance(5),), math.inf),
+    ((CLUSTER_RADIUS, CENTROID_SHIFT), math.inf),
+]
 
 Entries = Sequence[Mapping[str, Any]]
 
@@ -27,7 +44,8 @@ FEW = 15
 
 def training_curves(records: Mapping[str, Entries]) -> Figure:
     """For each named record, two panels a row: the loss with its terms, then what validation measured: equal
-    error rates, recall and kNN accuracy in per cent, and NMI. A run with a class adversary has two more, for
+    error rates, recall, kNN accuracy and HP@5 in per cent; NMI and the mean correlation with the tree; AHD@5;
+    the radius of the classes and how far their means moved. A run with a class adversary has two more, for
     the loss of its classifier and the coefficient.
 
     A record is the lines of `training.Record`, one an epoch. The epoch whose space was kept is marked. Empty
@@ -58,15 +76,16 @@ def training_curves(records: Mapping[str, Entries]) -> Figure:
 
 
 def _panels(entries: Entries) -> dict[str, Callable[[Axes, Entries], None]]:
-    """What there is to draw of a record, by title."""
+    """The curves of a record, by title."""
     panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
-    shares, others = _told(entries, is_share=True), _told(entries, is_share=False)
+    shares = _told(entries, SHARES)
+    others = [(told, most) for group, most in OTHERS if (told := _told(entries, group))]
     if _error_labels(entries) or not (shares or others):
         panels["validation EER, %"] = _draw_errors
     if shares:
-        panels["validation, %"] = _draw_shares
-    if others:
-        panels[f"validation {', '.join(others)}"] = _draw_others
+        panels["validation, %"] = partial(_draw_measures, measures=shares, factor=100, most=100)
+    for measures, most in others:
+        panels[f"validation {', '.join(measures)}"] = partial(_draw_measures, measures=measures, most=most)
     if "adversary" in entries[0]:
         panels["loss of the class adversary"] = _draw_adversary
         panels["coefficient of the class adversary"] = _draw_coefficient
@@ -91,30 +110,28 @@ def _draw_errors(axes: Axes, entries: Entries) -> None:
         legend(axes, columns=COLUMNS)
 
 
-def _draw_shares(axes: Axes, entries: Entries) -> None:
-    _draw_measures(axes, entries, _told(entries, is_share=True), factor=100)
-
-
-def _draw_others(axes: Axes, entries: Entries) -> None:
-    _draw_measures(axes, entries, _told(entries, is_share=False), factor=1)
-
-
-def _draw_measures(axes: Axes, entries: Entries, measures: list[Measure], *, factor: int) -> None:
-    """Measures of which more is better, up to ``factor``."""
+def _draw_measures(
+    axes: Axes, entries: Entries, measures: Sequence[Measure], *, factor: float = 1, most: float
+) -> None:
+    """Measures times a factor, which are between 0 and ``most`` in the end, but for correlations."""
     for index, measure in enumerate(measures):
-        values = [factor * entry["validation"][measure.key] for entry in entries]
-        _line(axes, entries, values, measure, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
+        known = [entry for entry in entries if measure.key in _measured(entry)]
+        values = [factor * _measured(entry)[measure.key] for entry in known]
+        _line(axes, known, values, measure, SERIES[index % len(SERIES)], DASHES[index % len(DASHES)])
     axes.margins(y=ROOM)
     low, high = axes.get_ylim()  # the room is for the words: there is no recall of 120%
-    axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, factor)])
+    axes.set_yticks([tick for tick in axes.get_yticks() if max(low, 0) <= tick <= min(high, most)])
     legend(axes, columns=COLUMNS)
 
 
-def _told(entries: Entries, *, is_share: bool) -> list[Measure]:
-    """The measures of the record by the space's own score, other than the EER."""
-    own = [measure for measures in MEASURES.values() for measure in measures if measure != EER]
-    validation = entries[0].get("validation", {})
-    return [measure for measure in own if measure.is_share == is_share and measure.key in validation]
+def _told(entries: Entries, measures: Sequence[Measure]) -> list[Measure]:
+    """Those of the measures that are in the record."""
+    return [measure for measure in measures if any(measure.key in _measured(entry) for entry in entries)]
+
+
+def _measured(entry: Mapping[str, Any]) -> Mapping[str, float]:
+    measured: Mapping[str, float] = entry.get("validation", {})
+    return measured
 
 
 def _draw_adversary(axes: Axes, entries: Entries) -> None:

@@ -209,8 +209,11 @@ def _hide_frame(axes: Axes, layout: _Layout | None) -> None:
     """Leave the axis below of a tree with lengths, and nothing else."""
     for spine in axes.spines.values():
         spine.set_visible(False)
-    if layout is None or not layout.tree.has_lengths:
+    if layout is None or not layout.tree.has_lengths or not layout.longest:
         axes.set_xticks([])
         return
-    ticks = [0.0, 0.25, 0.5, 0.75, 1.0]
-    axes.set_xticks(ticks, [f"{tick * layout.longest:.3g}" for tick in ticks])
+    from matplotlib.ticker import MaxNLocator
+
+    marks = MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, layout.longest)
+    lengths = [length for length in marks if length <= layout.longest]
+    axes.set_xticks([length / layout.longest for length in lengths], [f"{length:g}" for length in lengths])

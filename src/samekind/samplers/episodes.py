@@ -205,8 +205,11 @@ def _members(labels: Tensor, *, way: int, shot: int, queries: int, tasks: int) -
         ((label, len(indices)) for label, indices in members.items()), key=lambda pair: pair[1]
     )
     if fewest < shot + queries:
+        advice = (
+            f"lower queries to {fewest - shot}" if fewest > shot else "lower shot, or leave out the class"
+        )
         raise SettingError(
             f"{shot} shots and {queries} queries need {shot + queries} items of every class; "
-            f"class {label} has {fewest}"
+            f"class {label} has {fewest}: {advice}"
         )
     return members

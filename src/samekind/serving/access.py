@@ -1,4 +1,4 @@
-"""Who asks, what that caller may do, and how often."""
+"""Access to a server: the caller, what that caller may do, and how often."""
 
 from fastapi import Request
 from limits import parse
@@ -25,8 +25,8 @@ class Access:
             raise SettingError(f'a rate is written as "1200/minute": {error}') from error
 
     def caller(self, request: Request, role: Role) -> Caller:
-        """Who sent a request. Raises Refusal without a valid token where one is needed, for a caller that
-        asks too often, and for one without the role.
+        """The caller of a request. Raises Refusal without a valid token where one is needed, for a caller
+        that asks too often, and for one without the role.
         """
         place = request.client.host if request.client else "unknown"
         caller = Caller(place, "admin") if self._tokens is None else self._known(self._tokens, request, place)

@@ -38,7 +38,7 @@ class ClassifySettings(BaseModel, extra="forbid"):
 
 
 class SearchSettings(BaseModel, extra="forbid"):
-    """What is searched for."""
+    """The settings of a search."""
 
     kind: Kind = None
     k: int = Field(12, ge=1, le=MOST_FOUND, description="How many to find for each item.")

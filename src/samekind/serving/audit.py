@@ -1,4 +1,4 @@
-"""The audit log: one line of JSON for each enrolment and decision, on the disk before it is answered."""
+"""The audit log: one line of JSON for each enrolment and decision, on the disk before the answer is sent."""
 
 import json
 import os
@@ -17,7 +17,8 @@ class Audit:
         self._lock = threading.Lock()
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-            # Appending, each line by one call: what a process that died has begun stays a line of its own.
+            # Opened to append, and each line is one call: the unfinished line of a process that died stays a
+            # separate line.
             self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             if _ends_within_a_line(path):
                 os.write(self._file, b"\n")

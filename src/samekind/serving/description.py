@@ -1,4 +1,4 @@
-"""What the description of the API says about bodies, answers and errors, with examples."""
+"""The texts of the API description about bodies, answers and errors, with examples."""
 
 from typing import Any
 

@@ -31,7 +31,7 @@ class Device:
     """A thread, and the bounded queue of what waits for it.
 
     ``embed`` turns items into vectors (n, d). After each batch ``settle`` is called, before anyone gets an
-    answer. ``observe`` is told the number of items that were embedded together.
+    answer. ``observe`` is called with the number of items that were embedded together.
     """
 
     def __init__(

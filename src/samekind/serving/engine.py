@@ -1,4 +1,4 @@
-"""What the routes ask of a trained space: the protocol of every engine."""
+"""The protocol of every engine, which answers the routes."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -44,7 +44,7 @@ class Engine(Protocol):
     medium: str
 
     def info(self) -> Answer:
-        """What the space is and knows: name, medium, endings, classes, dimension, kinds, decisions, …"""
+        """The description of the space: name, medium, endings, classes, dimension, kinds, decisions, …"""
 
     def read(self, uploads: Sequence[Upload]) -> Decoded:
         """Decode files. Their headings were checked against the limits before (`headings.check`)."""

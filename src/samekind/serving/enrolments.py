@@ -48,7 +48,7 @@ class EnrolledClass(NamedTuple):
 
 @dataclass(frozen=True)
 class Changes:
-    """What differs from the saved space: classes of the training by their new names, None for one that was
+    """The differences from the saved space: classes of the training by their new names, None for one that was
     removed, and the enrolled classes, the first enrolled first.
     """
 

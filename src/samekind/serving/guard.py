@@ -1,4 +1,4 @@
-"""What every request passes first: the names the server answers to, where it was sent from, and its size.
+"""The checks of every request: the name of the server in it, its origin, and its size.
 
 A page of another site that a browser has open can send requests to this machine. A browser says so by
 ``Origin`` and ``Sec-Fetch-Site``, and such requests are refused; no token is kept where a browser would send

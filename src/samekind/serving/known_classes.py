@@ -101,7 +101,7 @@ class KnownClasses:
         return {"classes": rows}
 
     def _saved_names(self) -> dict[str, str]:
-        """What the classes of the training are called in the saved space, by the names they have now."""
+        """The names of the trained classes in the saved space, by their names now."""
         moved = self._enrolments.changes.trained
         names = {old: moved.get(old, old) for old in self._trained}
         return {new: old for old, new in names.items() if new is not None}

@@ -19,7 +19,7 @@ from samekind.serving.metrics import CONTENT_TYPE
 from samekind.serving.refusal import Refusal
 from samekind.serving.server import Reader, Serving
 
-#: Seconds that a request waits for the map before it is told to come again.
+#: Seconds that a request waits for the map. Then the client is asked to try again later.
 PATIENCE = 20.0
 #: Thumbnails do not change while a gallery is open.
 STAYS = {"Cache-Control": "private, max-age=3600"}

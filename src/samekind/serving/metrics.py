@@ -1,4 +1,4 @@
-"""What the server counts, for Prometheus."""
+"""The counters of the server, for Prometheus."""
 
 from collections.abc import Callable
 

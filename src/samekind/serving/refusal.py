@@ -1,9 +1,9 @@
-"""What a client is told when a request is refused, and the status that each error stands for."""
+"""Refused requests: the message for the client, and the HTTP status of each error."""
 
 from samekind.errors import IndexServerError, SamekindError
 
 
-class Refusal(Exception):  # noqa: N818 (it is what the client is told, and no fault)
+class Refusal(Exception):  # noqa: N818 (an answer to the client, not a fault of the program)
     """A request that is not answered: the status, a sentence for the client, and after how many seconds it
     may be tried again, if that helps.
     """

@@ -35,7 +35,7 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def run(app: FastAPI, listener: socket.socket) -> None:
-    """Answer requests until the process is told to stop."""
+    """Answer requests until the process gets a signal to stop."""
     import uvicorn
 
     config = uvicorn.Config(

@@ -1,4 +1,4 @@
-"""What all routes of one server share."""
+"""The state that all routes of one server share."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from samekind.serving.uploads import Body, Settings, read_body
 
 @dataclass(frozen=True)
 class Server:
-    """An engine, the thread that owns its device, and what is kept about those who ask."""
+    """An engine, the thread that owns its device, and what is stored about callers."""
 
     engine: Engine
     device: Device
@@ -86,7 +86,7 @@ def _asks(role: Role) -> Callable[[Request], Awaitable[Caller]]:
     return known
 
 
-#: What a route asks for: the server that a request is for, and a caller who has a role there.
+#: The parameters of a route: the server of the request, and a caller with a role there.
 Serving = Annotated[Server, Depends(_server)]
 Reader = Annotated[Caller, Depends(_asks("read"))]
 Enroller = Annotated[Caller, Depends(_asks("enrol"))]

@@ -13,7 +13,7 @@ LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 @dataclass(frozen=True)
 class Limits:
-    """What one request may hold, and how much the server takes in at once.
+    """The limits of one request, and of all requests at a time.
 
     ``bytes`` is the size of a request, ``bytes_at_once`` that of all requests which are being received or
     answered; ``pixels`` those of a picture, ``seconds`` those of a sound, ``items`` the items of a request. A

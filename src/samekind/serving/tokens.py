@@ -22,7 +22,7 @@ LONGEST = 200
 
 
 class Caller(NamedTuple):
-    """Who asks: the name of the token, or of the place the request comes from, and what it may do."""
+    """A caller: the name of the token, or of the place the request comes from, and its role."""
 
     name: str
     role: Role
@@ -70,7 +70,9 @@ class Tokens:
         self._write({known: entry for known, entry in self._entries.items() if known != name})
 
     def caller(self, token: str) -> Caller | None:
-        """Who a token belongs to; None for an unknown one. Every hash is compared, in constant time."""
+        """The caller that a token belongs to; None for an unknown one. Every hash is compared, in constant
+        time.
+        """
         self._read()
         digest, answer = _digest(token[:LONGEST]), None
         for name, (role, known) in self._entries.items():

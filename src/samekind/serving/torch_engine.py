@@ -1,4 +1,4 @@
-"""The engine of a space: every answer is that of a question."""
+"""The engine of a space: answers come from `samekind.questions`."""
 
 import logging
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ NO_TRIALS = (
 )
 NOT_SAVED = "the space cannot be written now: another program changes it, or nobody may; the threshold stays"
 NO_MEASURES = "no measures are kept with this space; samekind evaluate RUN measures it and keeps them"
-#: The most classes whose tree is made.
+#: The most classes that a tree is built for.
 MOST_IN_TREE = 2_000
 #: The most probable classes that are listed with an answer.
 BEST = 5
@@ -186,7 +186,7 @@ class TorchEngine:
         folder = RunFolder(self._opened.folder).space_folder()
         try:
             with changing(folder) as save:
-                # As it is saved, without what was enrolled since.
+                # The saved space, without classes that were enrolled later.
                 saved = MetricSpace.load(folder)
                 saved.decisions[decision.kind] = decision
                 save(saved)

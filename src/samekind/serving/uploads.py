@@ -28,7 +28,7 @@ EXPECTED = "send files as multipart/form-data, or vectors as application/json"
 
 @dataclass(frozen=True)
 class Body:
-    """What a request holds: files by the field they came in, vectors, and its settings as they came."""
+    """The content of a request: files by the field they came in, vectors, and its settings, unchecked."""
 
     files: dict[str, list[Upload]]
     vectors: list[Any] | None
@@ -43,7 +43,7 @@ class Body:
 
 
 def in_words(errors: Sequence[Any]) -> str:
-    """What is wrong with the settings of a request, in one line."""
+    """The errors in the settings of a request, in one line."""
     lines = []
     for error in errors[:5]:
         where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query"))
@@ -102,7 +102,7 @@ async def _json(request: Request) -> dict[str, Any]:
 
 
 def label_of(name: str | None) -> str:
-    r"""The name of a file as a label: its last part, without what cannot be printed.
+    r"""The name of a file as a label: its last part, without characters that cannot be printed.
 
     >>> label_of("../../etc/passwd"), label_of("C:\\pictures\\a\x00b.png"), label_of("")
     ('passwd', 'ab.png', 'file')

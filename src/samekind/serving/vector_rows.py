@@ -26,5 +26,5 @@ def checked_rows(rows: Sequence[Sequence[float]], shape: tuple[int, ...], medium
 
 
 def row_ids(rows: Sequence[object]) -> tuple[str, ...]:
-    """What rows of numbers are called."""
+    """The names of rows of numbers."""
     return tuple(f"vector {place}" for place in range(len(rows)))

@@ -41,7 +41,7 @@ class Similarity(Protocol):
 
 
 class Scorer(Protocol):
-    """What scores one block after the other."""
+    """A scorer of one block after the other."""
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
         """Every a against every b: (n, d), (m, d) -> (n, m)."""
@@ -82,7 +82,7 @@ def every_pair(similarity: Similarity, a: Tensor, b: Tensor) -> Tensor:
 
 
 def ready(similarity: Similarity, a: Tensor, b: Tensor) -> Scorer:
-    """What scores the blocks of a and b: the similarity itself, or its frozen form."""
+    """The scorer of the blocks of a and b: the similarity itself, or its frozen form."""
     frozen: Callable[[Tensor, Tensor], Scorer] | None = getattr(similarity, "frozen", None)
     return similarity if frozen is None else frozen(a, b)
 
@@ -94,7 +94,7 @@ def mapping_of(similarity: Similarity) -> Callable[[Tensor, Side], Tensor] | Non
 
 
 def prepared(similarity: Similarity, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
-    """What gives the scores of all blocks of a and b, and what it takes in their place.
+    """The scorer of all blocks of a and b, and its inputs in their place.
 
     A similarity may have a method ``prepared(a, b)`` for this: a fitted one maps embeddings once, and then
     takes inner products. Whoever walks the same embeddings several times asks before the first walk.

@@ -65,7 +65,7 @@ class CorrectedCosine(nn.Module):
         return self._logits(self.network.score_all(a, b), cosines)
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
-        """What scores all blocks of a and b: this with a frozen network, or else itself."""
+        """The scorer of all blocks of a and b: this with a frozen network, or else itself."""
         network = self.network.frozen(a, b)
         return self if network is self.network else BesideCosine(network, self.cosine, self._logits)
 

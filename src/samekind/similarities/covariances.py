@@ -14,7 +14,7 @@ from samekind.errors import DataError, SettingError
 
 
 class ClassStatistics(NamedTuple):
-    """What is needed of labelled embeddings: K classes in d dimensions."""
+    """Statistics of labelled embeddings: K classes in d dimensions."""
 
     sizes: Tensor  # (K,), the number of items of each class
     means: Tensor  # (K, d), of each class
@@ -32,13 +32,14 @@ class ClassStatistics(NamedTuple):
 
     @property
     def between(self) -> Tensor:
-        """The covariance of the true class means (d, d): that of the measured ones, less what the items of
-        a class add to its mean. It may have negative eigenvalues.
+        """The covariance of the true class means (d, d): that of the measured means, less the part that comes
+        from the noise of items. It may have negative eigenvalues.
         """
         centred = self.means - self.mean
         measured = centred.T @ centred / len(self.means)
         true = measured - self.within * self.sizes.reciprocal().mean()
-        # Where the classes differ no more than their items explain, that is all there is to go by.
+        # If class means differ no more than the noise of their items explains, only the measured means are
+        # left.
         return true if true.trace() > 0 else measured
 
 

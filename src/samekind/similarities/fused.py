@@ -36,7 +36,7 @@ class Fused(nn.Module):
         return _fuse(self.similarity.score_all(a, b), self.cosine.score_all(a, b))
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
-        """What scores all blocks of a and b: this with a frozen similarity, or else itself."""
+        """The scorer of all blocks of a and b: this with a frozen similarity, or else itself."""
         similarity = ready(self.similarity, a, b)
         return self if similarity is self.similarity else BesideCosine(similarity, self.cosine, _fuse)
 

@@ -126,7 +126,7 @@ class Neighbourhood(nn.Module):
         )
 
     def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
-        """What scores the blocks of a and b, and what it takes: none is compared with the cohort twice."""
+        """The scorer of the blocks of a and b, and its inputs: no item is compared with the cohort twice."""
         if self.mapped is not None:
             return Dot(), self.mapping(a, "first"), self.mapping(b, "second")
         levels = self._level(a, "first"), self._level(b, "second")
@@ -148,7 +148,7 @@ class Neighbourhood(nn.Module):
         return torch.cat([vectors, *((offset, one) if side == "first" else (one, offset))], dim=1)
 
     def _level(self, z: Tensor, side: Side, counts: Tensor | None = None) -> "_Level":
-        """What normalises each item (n, d), from its scores with the cohort in its place, in strips."""
+        """The numbers that normalise each item (n, d), from its scores with the cohort, in strips."""
         cohort, scorer = self.cohort.to(z.dtype), self.similarity
         if counts is not None:
             scorer, (own, others) = Dot(), enrolled_vectors(self.similarity, z, cohort, counts)
@@ -221,7 +221,7 @@ class _Levelled(nn.Module):
         return scores * (a[:, -2, None] + b[:, -2]) - a[:, -1, None] - b[:, -1]
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
-        """What scores all blocks of a and b."""
+        """The scorer of all blocks of a and b."""
         frozen = getattr(self.similarity, "frozen", None)
         if frozen is None:
             return self

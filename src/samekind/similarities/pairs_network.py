@@ -87,7 +87,7 @@ class PairsNetwork(nn.Module):
         return self.rest(first[:, None, :] + second[None, :, :])
 
     def frozen(self, a: Tensor, b: Tensor) -> "PairsNetwork | PairBlocks":
-        """What scores all blocks of a and b: for many pairs on a CPU without gradient the network with its
+        """The scorer of all blocks of a and b: for many pairs on a CPU without gradient the network with its
         weights and buffers prepared, else itself.
         """
         ready = (
@@ -109,7 +109,7 @@ class PairsNetwork(nn.Module):
         return 2 * 4 * (self.hidden + 1)
 
     def halves(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        """What each side adds to the first layer, the second one with the bias: (n, d) -> (n, hidden)."""
+        """The parts of both sides in the first layer, the second with the bias: (n, d) -> (n, hidden)."""
         if self.normalise:
             a, b = on_sphere(a), on_sphere(b)
         left, right = self.first.weight[:, : self.dimension], self.first.weight[:, self.dimension :]

@@ -63,7 +63,7 @@ class Poincare(nn.Module):
         return clipped.tanh() / lengths * z, clipped.cosh().squeeze(-1)
 
     def _score(self, stretched: Tensor) -> Tensor:
-        """From √(|x - y|²/((1 - c|x|²)(1 - c|y|²))) to the score.
+        """The score, computed from √(|x - y|²/((1 - c|x|²)(1 - c|y|²))).
 
         The same distance as `distance`, by sinh(√c d/2), without cancellation for near points or at the
         border.

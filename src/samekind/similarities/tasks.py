@@ -53,13 +53,12 @@ def score_tasks(
 
     if torch.is_grad_enabled():
         return scored(slice(None))
+    # A transform computes distances by their differences, a vector for each pair.
+    vector, pairs = one.shape[-1] * one.element_size(), similarity.pair_bytes(a.shape[-1]) * count
+    bytes_an_item = pairs + vector if at_once else max(pairs, vector * count)
+    items_a_task = b.shape[1] if places is None else places.shape[1]
     budget = memory_budget or MEMORY_BUDGET.get(a.device.type, MEMORY_BUDGET["other"])
-    # Of a task its items; a transform computes distances by their differences, a vector for each pair.
-    vector = one.shape[-1] * one.element_size()
-    pairs = similarity.pair_bytes(a.shape[-1]) * count + vector if at_once else vector * count
-    pairs = max(similarity.pair_bytes(a.shape[-1]) * count, pairs)
-    asked = b.shape[1] if places is None else places.shape[1]
-    step = max(1, budget // max(1, pairs * asked))
+    step = max(1, budget // max(1, bytes_an_item * items_a_task))
     return torch.cat([scored(slice(start, start + step)) for start in range(0, tasks, step)])
 
 

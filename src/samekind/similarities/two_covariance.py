@@ -178,14 +178,16 @@ class TwoCovariance(nn.Module):
         return first, torch.cat([other, other.square(), torch.ones_like(other[:, :1])], dim=-1)
 
     def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
-        """What scores the blocks of a and b, and what it takes in their place: each item is mapped once."""
+        """The scorer of the blocks of a and b, and its inputs in their place: each item is mapped once."""
         return Dot(), self.mapped(a, "first"), self.mapped(b, "second")
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)
         return 4
 
     def _weights(self, z: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Of one pair: what the product of the two numbers counts, what their squares, and a constant."""
+        """The weights in the score of a pair: of the product of the two numbers, of their squares, and a
+        constant.
+        """
         spread = self.spread.to(z.dtype)
         product, total = spread / (1 + 2 * spread), 1 + spread
         return product, product * spread / total, (total.log() - (1 + 2 * spread).log() / 2).sum()

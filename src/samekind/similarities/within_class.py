@@ -90,7 +90,7 @@ class WithinClass(nn.Module):
         return unit_vectors((z - self.mean.to(z.dtype)) @ self.map.to(z.dtype))
 
     def prepared(self, a: Tensor, b: Tensor) -> tuple[Similarity, Tensor, Tensor]:
-        """What scores the blocks of a and b, and what it takes in their place: each item is mapped once."""
+        """The scorer of the blocks of a and b, and its inputs in their place: each item is mapped once."""
         return Dot(), self.mapped(a, "first"), self.mapped(b, "second")
 
     def pair_bytes(self, dimension: int) -> int:  # noqa: ARG002 (one score a pair, whatever the dimension)

@@ -67,7 +67,8 @@ def tree_of_paths(paths: Mapping[str, Sequence[str]]) -> Tree:
 
     A path ends at its class, whatever it calls it: the node has the class's name. Where classes share one
     path, the paths are taken for their parents', unless they end in the class's own name. Paths that begin
-    differently get a common root. Nodes of one name in different places are told apart by their whole paths.
+    differently get a common root. Nodes of one name in different places are distinguished by their whole
+    paths.
 
     >>> tree_of_paths({"wolf": ["animals", "Canis lupus"], "fern": ["plants", "fern"]}).names
     ('root', 'animals', 'plants', 'wolf', 'fern')

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from samekind.errors import DataError, nearest
 
-#: What a tree may have: more than all described species, and still read in seconds.
+#: The most nodes of a tree: more than all described species, and still read in seconds.
 MOST_NODES = 3_000_000
-#: Characters that no text file holds: zero, and halves of a pair.
+#: Characters that no text file contains: zero, and lone surrogates.
 NO_TEXT = re.compile(r"[\0\ud800-\udfff]")
 
 
@@ -64,7 +64,7 @@ class Tree:
         return name in self._places
 
     def fingerprint(self) -> str:
-        """SHA-256, in hex, of what stands under what and how far; the order of the nodes plays no part."""
+        """SHA-256, in hex, of the edges and their lengths; the order of the nodes does not count."""
         above = (self.names[parent] if parent >= 0 else None for parent in self.parents)
         edges = sorted(zip(self.names, above, self.lengths, strict=True), key=lambda edge: edge[0])
         return hashlib.sha256(json.dumps(edges).encode()).hexdigest()
@@ -182,7 +182,7 @@ class Tree:
 
     @classmethod
     def from_json(cls, plain: object) -> "Tree":
-        """The tree of what `to_json` gave; raises DataError for anything else."""
+        """The tree from the output of `to_json`; raises DataError for anything else."""
         wanted = "expected a tree as a table with names, parents and perhaps lengths"
         if not isinstance(plain, Mapping) or not {"names", "parents"} <= plain.keys() <= set(_TYPES):
             given = ", ".join(map(str, plain)) if isinstance(plain, Mapping) else type(plain).__name__

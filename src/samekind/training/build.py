@@ -1,4 +1,4 @@
-"""From the settings of a run to its space, memory, sampler, augmentations and optimiser."""
+"""Builds the space, memory, sampler, augmentations and optimiser of a run from its settings."""
 
 import inspect
 import math
@@ -37,7 +37,7 @@ def build_space(run: Run, items: Items, *, encoder: nn.Module | None = None) -> 
     """The space of a run for these items, with fresh weights from the global random state. ``encoder``
     replaces the encoder that the run names.
     """
-    encoder = _build_encoder(run, items, encoder)
+    encoder = build_encoder(run, items, encoder)
     facts = {"dimension": encoder.dimension, "classes": list(items.classes)}
     space = MetricSpace(
         encoder,
@@ -122,9 +122,9 @@ def build_optimiser(
     return optimiser(groups, lr=settings.rate, **shared)  # type: ignore[call-arg]
 
 
-def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
-    """The encoder of a run, or the one given, with its input standardised as the run says, and told the
-    original size of pictures that have it.
+def build_encoder(run: Run, items: Items, given: nn.Module | None = None) -> Any:
+    """The encoder of a run, or the given one, with its input standardised as the run says. It also gets the
+    original size of pictures that have one.
     """
     part, by = run.space.encoder, run.space.standardise
     if given is None and part.name == GIVEN:
@@ -153,12 +153,12 @@ def _build_encoder(run: Run, items: Items, given: nn.Module | None) -> Any:
 
 
 def plain_encoder(items: Items) -> Any:
-    """The encoder without weights that stands for the raw input of these items."""
+    """The encoder without weights whose embeddings are the raw input of these items."""
     return _encoder(*items.medium.plain(items.shape), _facts_of(items))
 
 
 def _build_augmentation(part: Part, where: str, items: Items, facts: Mapping[str, Any]) -> Augmentation:
-    """One augmentation; what is `FILLED_IN` comes from the items."""
+    """One augmentation; its parameters in `FILLED_IN` come from the items."""
     if part.name not in augmentations.AUGMENTATIONS:
         suggestion = nearest(part.name, augmentations.AUGMENTATIONS)
         raise SettingError(f'{where}: there is no augmentation "{part.name}"; {suggestion}')
@@ -206,7 +206,7 @@ def _build_head(head: Head, facts: Mapping[str, Any]) -> AuxiliaryHead:
 
 
 def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
-    """A part, with the facts that its constructor takes where the run does not set them."""
+    """A part. Facts that its constructor takes, and that the run does not set, are filled in."""
     if room == "encoders":
         return _encoder(part.name, part.arguments, facts)
     arguments = {name: _with_class_count(value, facts) for name, value in part.arguments.items()}
@@ -214,7 +214,9 @@ def _build(room: str, part: Part, facts: Mapping[str, Any]) -> Any:
 
 
 def _encoder(name: str, arguments: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
-    """An encoder with the facts of its input; those inside it first, and a head takes their embeddings."""
+    """An encoder with the facts of its input. Encoders inside it are built first; a head behind them takes
+    their embeddings.
+    """
     inside = {key: _inside(value, facts) for key, value in arguments.items() if key != "head"}
     if "head" in arguments:
         below = getattr(inside.get("encoder"), "dimension", None)
@@ -223,7 +225,7 @@ def _encoder(name: str, arguments: Mapping[str, Any], facts: Mapping[str, Any]) 
 
 
 def _inside(value: Any, facts: Mapping[str, Any]) -> Any:
-    """An argument of an encoder; an encoder, such as a backbone, is built, and so are several in a list."""
+    """An argument of an encoder. A description of an encoder is built, and so is each in a list."""
     if isinstance(value, list):
         return [_inside(element, facts) for element in value]
     if not isinstance(value, Mapping):
@@ -251,7 +253,7 @@ def _with_class_count(value: Any, facts: Mapping[str, Any]) -> Any:
 
 
 def _facts_of(items: Items) -> dict[str, Any]:
-    """What an encoder may take about its input."""
+    """The facts about its input that an encoder may take."""
     shape = items.medium.seen(items.shape)
     pictures = items.medium.units(shape) == "channels"
     sides = {"channels": shape[0], "size": shape[-1]} if pictures else {}

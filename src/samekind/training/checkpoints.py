@@ -16,7 +16,7 @@ from samekind.errors import TrainingError
 @dataclass
 class RunProgress:
     """How far a run has come. ``costs`` holds the terms of each step of the unfinished epoch, ``untrained``
-    the measures before the first step.
+    the measures before the first step, ``before`` what a `Remembering` validation remembers.
     """
 
     epoch: int = 0
@@ -26,6 +26,7 @@ class RunProgress:
     best_epoch: int | None = None
     costs: list[list[float]] = field(default_factory=list)
     untrained: dict[str, float] = field(default_factory=dict)
+    before: torch.Tensor | None = None
 
 
 def save_checkpoint(

@@ -53,7 +53,7 @@ def check_order(term: Term, where: str) -> None:
 
 
 def check_tree(run: Run, space: MetricSpace) -> None:
-    """What goes by the tree of the classes needs one, and a loss that does the classes as its candidates."""
+    """Parts that use the tree of the classes need one, and such a loss needs the classes as candidates."""
     for name, term in run.terms.items():
         where = f"run.terms.{name}"
         if not _asks_for_tree(losses, term.loss):

@@ -66,7 +66,7 @@ class Context:
 
 
 class Candidates(NamedTuple):
-    """What the anchors of a batch are compared with, and their scores."""
+    """The candidates that the anchors of a batch are compared with, and the scores."""
 
     similarity: Similarity
     anchors: Tensor  # (anchors, d)

@@ -21,7 +21,7 @@ STEPS = 50
 
 
 class Trouble(NamedTuple):
-    """What is wrong, in words, and whether nothing more can come of this training."""
+    """A problem in words, and whether the training has collapsed."""
 
     sentence: str
     collapsed: bool

@@ -1,4 +1,4 @@
-"""What learns in a run: a space, its objective, the extras and the optimiser, one step at a time."""
+"""The learner of a run: a space, its objective, the extras and the optimiser, one step at a time."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext

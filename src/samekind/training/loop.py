@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -39,6 +39,14 @@ from samekind.training.untrained import expect_trained
 from samekind.training.watching import Nobody, Watcher
 
 Validate = Callable[[MetricSpace], dict[str, float]]
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A function that gives measures, and remembers something for its next call, such as class means."""
+
+    before: Tensor | None
+
 
 #: The loss is read every so many steps: reading makes a GPU wait.
 LOOK_EVERY = 16
@@ -177,7 +185,7 @@ class Trainer:
         return every > 0 and progress.step % every == 0 and progress.batch < len(self.sampler)
 
     def _look(self, pending: list[list[Tensor]]) -> None:
-        """Read the numbers of the last steps, tell the watcher, and stop at one that is not finite."""
+        """Read the losses of the last steps, pass them to the watcher, and stop at one that is not finite."""
         if not pending:
             return
         first = self.progress.step - len(pending) + 1
@@ -234,7 +242,7 @@ class Trainer:
         self._save(self.folder.last)
 
     def _trouble(self, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """What is wrong after an epoch, for the record; each sentence is said once."""
+        """Warnings after an epoch, for the record; each is given once."""
         assert self.learner.embedded is not None
         before = self.folder.record.lines()
         wrong = trouble(self.run, entry, before, spread=spread_of(self.learner.embedded))
@@ -248,8 +256,14 @@ class Trainer:
         """The measures of the epoch, the watched one among them."""
         self.space.eval()
         with random_states_kept():
+            given: object = self.validate
+            remembering = given if isinstance(given, Remembering) else None
+            if remembering is not None:
+                remembering.before = self.progress.before
             # Plain numbers: a checkpoint holds nothing of NumPy's.
             measures = {name: float(value) for name, value in self.validate(self.space).items()}
+            if remembering is not None:
+                self.progress.before = remembering.before
         if self.run.watch not in measures:
             known = nearest(self.run.watch, measures)
             raise SettingError(f'run.watch: no measure "{self.run.watch}"; {known}')

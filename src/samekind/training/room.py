@@ -13,7 +13,7 @@ from samekind.data import Items, Stored, scaled
 from samekind.data.stored import fetched
 from samekind.encoders.stages import statistics_kept
 from samekind.inference.embed import device_of
-from samekind.training.build import build_augmentations, build_sampler, build_space
+from samekind.training.build import build_augmentations, build_encoder, build_sampler
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
 from samekind.training.run import Run
@@ -50,7 +50,7 @@ def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
         return run
     fabric = launch(device, run.precision)
     with random_states_kept():
-        encoder = build_space(run, items).encoder.to(fabric.device)
+        encoder = build_encoder(run, items).to(fabric.device)
     place = items.inputs.longest if isinstance(items.inputs, Stored) else 0
     (shown,) = fetched(items.inputs, [slice(place, place + 1)])
     # As training sees it: a crop may have another size.

@@ -1,4 +1,4 @@
-"""What a training run is, as plain typed values: the space, the terms of its loss, and how it is trained.
+"""A training run as plain typed values: the space, the terms of its loss, and how it is trained.
 
 Recipes build runs; a TOML file or ``name=value`` changes them; `Run.to_dict` is what is kept beside the
 results.
@@ -31,7 +31,7 @@ from samekind.training.tables import (
 Direction = Literal["lower", "higher"]
 
 #: What can be measured after each epoch.
-VALIDATIONS = ("verification", "retrieval", "clustering")
+VALIDATIONS = ("verification", "retrieval", "clustering", "clusters")
 
 #: The keys by which a table names a member, and the keys that stay when it names another one.
 SHARED_KEYS = {
@@ -222,7 +222,7 @@ def _laid_over(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
 
 
 def _staying(below: Mapping[str, Any], above: Mapping[str, Any]) -> Values:
-    """What stays of a table that another is laid over: not the arguments of a member it replaces."""
+    """The entries of a table that stay when another replaces some: not the arguments of a replaced member."""
     staying = dict(below)
     for name, shared in SHARED_KEYS.items():
         if name in above and above[name] != below.get(name):

@@ -63,7 +63,7 @@ _LOCKED: ContextVar[frozenset[tuple[int, Path]]] = ContextVar("_LOCKED", default
 
 
 class _Data(NamedTuple):
-    """What data.json says; no source for items that existed only in memory."""
+    """The content of data.json; no source for items that existed only in memory."""
 
     source: str | None
     settings: DataSettings
@@ -311,7 +311,7 @@ class RunFolder:
         return None if run is None else verdict(run, self.record.lines())
 
     def _run_settings(self) -> dict[str, Any]:
-        """What run.json says; nothing if it does not exist or is damaged."""
+        """The content of run.json; empty if it does not exist or is damaged."""
         try:
             settings = read_json(self._run.read_bytes())
         except (OSError, ValueError):
@@ -331,7 +331,7 @@ class RunFolder:
         raise SpaceError(UNFINISHED.format(folder=self.path, done=done, epochs=epochs))
 
     def _read_data(self) -> _Data | None:
-        """What data.json says; None without one."""
+        """The content of data.json; None without one."""
         path = self._data
         if not path.is_file():
             return None

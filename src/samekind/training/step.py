@@ -1,4 +1,4 @@
-"""What moves with a training step, apart from the optimiser: prototypes, scales and the memory.
+"""Changes of a training step outside of the optimiser: prototypes, scales and the memory.
 
 A step is `observe`, then `objective.objective` and the optimiser, then `settle`; extras settle after it. No
 other module calls the hooks of prototypes and scales.

@@ -34,7 +34,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Parts:
-    """What a space is made of.
+    """The parts of a space.
 
     ``standardise`` subtracts the mean from the encoder's input and divides it by the standard deviation, for
     each feature (of vectors) or channel (of images) of the training items. The space keeps both.

@@ -1,4 +1,4 @@
-"""What an attacker may do to items: the unit of epsilon, and the range of valid inputs."""
+"""The limits of an attacker: the unit of epsilon, and the range of valid inputs."""
 
 from collections.abc import Sequence
 from dataclasses import replace

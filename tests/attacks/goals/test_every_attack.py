@@ -23,6 +23,7 @@ from samekind.attacks import (
     Square,
     Transfer,
     Voronoi,
+    Within,
 )
 from samekind.attacks.goals import NONE, Enrolments, NoneOfThese, Retrieval, Shift, Trials
 from samekind.errors import SettingError
@@ -43,12 +44,13 @@ MADE = {
     "Several": lambda goal: Several((FGSM(REGION), PGD(REGION, steps=4))),
     "Square": lambda goal: Square(REGION, queries=20),
     "Transfer": lambda goal: Transfer(PGD(REGION, steps=4), goal),
+    "Within": lambda goal: Within(FAB(steps=4), REGION),
     "Several, on all": lambda goal: Several((FGSM(REGION), PGD(REGION, steps=4)), on_all=True),
 }
 
 
 #: Attacks for the least change, which need a wrong answer to look for.
-LEAST = ("CarliniWagner", "DeepFool", "FAB", "HopSkipJump")
+LEAST = ("CarliniWagner", "DeepFool", "FAB", "HopSkipJump", "Within")
 
 
 def goals(known):

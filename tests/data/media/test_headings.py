@@ -3,9 +3,8 @@
 import pytest
 
 from samekind.data import DataSettings
-from samekind.data.media.headings import read_headings, reader_of
+from samekind.data.media.headings import read_headings, reader_of, size_chosen
 from samekind.decoding.pixels import Heading
-from samekind.errors import DataError
 
 
 def test_headings_come_in_the_order_of_the_files(tmp_path, make_picture):
@@ -29,23 +28,30 @@ def test_the_settings_go_before_the_pictures():
     assert (reader.shape, reader.fit) == ((1, 7, 8), "crop")
 
 
-def test_refuses_pictures_of_different_sizes():
-    with pytest.raises(
-        DataError, match=r"2 different sizes, from 5 x 4 to 9 x 8; .*such as --size 4 \(size in"
-    ):
-        reader_of([Heading(4, 5, True), Heading(8, 9, True), Heading(4, 5, True)], DataSettings())
+def squares(*sides):
+    return [Heading(side, side + 9, True) for side in sides]
 
 
-def test_the_size_proposed_is_one_that_half_of_the_pictures_have():
+def test_pictures_of_different_sizes_get_one_and_a_sentence():
+    headings = [Heading(4, 5, True), Heading(8, 9, True), Heading(4, 5, True)]
+    assert reader_of(headings, DataSettings()).shape == (1, 4, 4)
+    settings, sentence = size_chosen(headings, DataSettings(channels=3))
+    assert settings == DataSettings(size=4, channels=3)
+    assert sentence.startswith(
+        "the pictures have 2 different sizes, from 5 x 4 to 9 x 8; all are brought to 4 x 4"
+    )
+
+
+def test_nothing_is_chosen_where_a_size_is_given_or_all_have_one():
+    assert size_chosen(squares(4, 8), DataSettings(size=3)) is None
+    assert size_chosen(squares(4, 4), DataSettings()) is None
+
+
+def test_the_size_chosen_is_one_that_half_of_the_pictures_have():
     """The commonest size says little where nearly all differ."""
-    heights = [4, 4, 30, 31, 32, 33, 34]
-    headings = [Heading(height, height + 9, True) for height in heights]
-    with pytest.raises(DataError, match="such as --size 31 "):
-        reader_of(headings, DataSettings())
+    assert reader_of(squares(4, 4, 30, 31, 32, 33, 34), DataSettings()).shape == (1, 31, 31)
 
 
-@pytest.mark.parametrize(("side", "proposed"), [(33, 64), (45, 64), (100, 100), (1000, 224)])
-def test_the_size_proposed_suits_a_pretrained_network(side, proposed):
-    headings = [Heading(side, side, True), Heading(side, side + 1, True)]
-    with pytest.raises(DataError, match=f"such as --size {proposed} "):
-        reader_of(headings, DataSettings())
+@pytest.mark.parametrize(("side", "chosen"), [(32, 32), (33, 112), (45, 112), (130, 130), (1000, 224)])
+def test_the_size_chosen_suits_a_pretrained_network(side, chosen):
+    assert reader_of(squares(side, side + 1), DataSettings()).shape == (1, chosen, chosen)

@@ -146,7 +146,7 @@ def test_the_shape_tells_sounds_from_arrays():
     assert SOUNDS.shows((1, 16000))
 
 
-def test_a_reader_refuses_what_cannot_be(tmp_path):
+def test_a_reader_refuses_impossible_settings(tmp_path):
     for settings in ({"rate": 44100}, {"seconds": 0.0}, {"seconds": 4000.0}):
         with pytest.raises(SettingError):
             SoundReader(**settings)

@@ -14,9 +14,9 @@ from samekind.errors import DataError
 
 #: Numbers that a block of distances, or the memory of all that is known, may take.
 BLOCK, MEMORY = 2**24, 2**26
-#: Batches whose answer is at hand: an attack asks about the same one again and again.
+#: Batches whose results are remembered: an attack needs the same one many times.
 RECENT = 2
-#: What rounding may take from a distance, as a share of it.
+#: The largest loss of a distance by rounding, as a share of it.
 ROUNDING = 1e-5
 NOTHING = torch.zeros(0, dtype=torch.long)
 
@@ -33,7 +33,7 @@ class Near(NamedTuple):
 
 
 class Neighbours:
-    """All data (items, …), asked for the points near an item. What is known of an item is remembered.
+    """All data (items, …), to look up the points near an item. Results are remembered.
 
     A point at the same place as an item is taken for the item itself. Raises DataError for data that are not
     finite floats.
@@ -66,7 +66,7 @@ class Neighbours:
         return near
 
     def _together(self, clean: Tensor, keys: list[Key]) -> Near:
-        """What is known of all items of a batch, after those that are new were looked up."""
+        """The neighbours of all items of a batch; new items are looked up first."""
         new = [row for row, key in enumerate(keys) if key not in self._known]
         if self._held > MEMORY:
             self._known.clear()
@@ -85,7 +85,7 @@ class Neighbours:
         return Near(points.to(clean.device, torch.float64), distances.to(clean.device))
 
     def _search(self, clean: Tensor, keys: list[Key]) -> None:
-        """Remember the data near some items."""
+        """Look up the data near some items, and remember them."""
         _, reach, order = keys[0]
         distances = apart(clean.flatten(1).to(self.data.device), self.data.flatten(1), order)
         near = (distances <= reach * (1 + ROUNDING)) & (distances > 0)

@@ -1,4 +1,4 @@
-"""Where an attack may go: the contract of a region, and what the regions share."""
+"""Regions, which an attack stays in: their contract, and functions that they share."""
 
 from typing import Protocol, Self
 
@@ -44,7 +44,7 @@ class Region(Protocol):
 
 
 def expect_size(epsilon: float) -> None:
-    """Raise SettingError for a size below 0, or one that is no number."""
+    """Raise SettingError for a size that is NaN or below 0."""
     if not epsilon >= 0:
         raise SettingError(f"epsilon: expected a number from 0 up, got {epsilon}")
 
@@ -55,7 +55,7 @@ def per_item(values: Tensor, x: Tensor) -> Tensor:
 
 
 def of(values: Tensor, items: Tensor) -> Tensor:
-    """The rows of some items, which are in order; all of them without a copy."""
+    """The rows of some items in rising order; without a copy if these are all items."""
     return values if len(items) == len(values) else values[items]
 
 
@@ -70,7 +70,8 @@ def shared_draws(clean: Tensor, generator: torch.Generator, *, normal: bool = Fa
     """Random numbers (1, …) in the shape of one item, uniform in [0, 1) or normal.
 
     All items of a batch share them: so the result for an item depends on the item and the seed alone, not on
-    its place, the other items, or which of them are done. Drawn where the generator is, then moved.
+    its place, the other items, or which of them are done. They are drawn on the device of the generator, then
+    moved.
     """
     draw = torch.randn if normal else torch.rand
     shape = (1, *clean.shape[1:])

@@ -101,7 +101,7 @@ class Voronoi:
         return _gaps(_flat(x), _flat(clean), near, self.order) < CLEAR * near.distances
 
     def _slide(self, x: Tensor, clean: Tensor, near: Near) -> Tensor:
-        """Points moved away from the data that is too near by most, then into the ball, again and again."""
+        """Points moved in turn away from the data point that is most too near, and into the ball."""
         for _ in range(ROUNDS):
             gaps = _gaps(_flat(x), _flat(clean), near, self.order) / near.distances
             worst, which = gaps.nan_to_num(nan=torch.inf).min(1)
@@ -121,7 +121,7 @@ class Voronoi:
         limits = _limits(change[rows], to_point, near.distances[rows, columns], self.order)
         factor = torch.ones_like(change[:, 0]).scatter_reduce(0, rows, limits, "amin")
         pulled = torch.where(per_item(factor < 1, x), _along(factor, change, clean), x)
-        for _ in range(HALVINGS):  # What rounding left outside: rarely any.
+        for _ in range(HALVINGS):  # Points that rounding left outside; they are rare.
             outside = self._outside(pulled, clean, near).any(1)
             if not bool(outside.any()):
                 return pulled

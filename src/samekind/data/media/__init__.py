@@ -1,4 +1,5 @@
-"""What items are: pictures, sounds, vectors (and rows of tables), arrays. One file a medium and its readers.
+"""Media, the kinds of items: pictures, sounds, vectors (and rows of tables), arrays. One file a medium and
+its readers.
 
 A reader turns a file, or the bytes of one, into the tensor of an item. It is saved with a space as its name
 and arguments, so that files are read at use as they were in training. Its ``columns`` are those of tables

@@ -1,4 +1,4 @@
-"""What an attack may do to items, and what is usual: the range of valid values, and epsilons."""
+"""The limits of attacks on a medium: the range of valid values, and usual epsilons."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -17,7 +17,8 @@ DEVIATIONS = {
 
 class Range(NamedTuple):
     """Valid values, from ``low`` to ``high``; epsilon is in this ``unit``. ``padding``, a number outside,
-    stands for NaN inside an attack. A change is told in ``decibels`` where items are heard.
+    stands for NaN inside an attack. ``decibels``: whether the size of a change is given in decibels, as for
+    sounds.
     """
 
     low: float

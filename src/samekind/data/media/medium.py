@@ -1,4 +1,4 @@
-"""What the rest of the library asks about a kind of item: pictures, sounds, vectors, arrays.
+"""The protocol of a medium, a kind of item: pictures, sounds, vectors, arrays.
 
 A medium names encoders and augmentations as plain values, because those rooms are built on this one.
 """

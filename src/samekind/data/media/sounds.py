@@ -1,4 +1,4 @@
-"""Sounds: files of speech, or of anything else that is heard, of unequal length.
+"""Sounds of unequal length: files of speech, or of any other sound.
 
 An item is a waveform (1, samples), not its features: every network brings the front end that it was trained
 with, noise and rooms are added to waveforms, and a file read at use needs no more than its samples. Samples
@@ -39,11 +39,12 @@ ENDINGS |= {".sph", ".w64", ".wav"}
 
 RATES = (8000, 16000)
 
-#: Of a longer sound the middle is read, so that one long recording does not fill the memory.
+#: The longest part of a sound that is read, from its middle, so that a long recording does not fill the
+#: memory.
 LONGEST = 30.0
 
-#: Sounds that are looked at together, and what is reported: seconds, the share of samples at the limit, and
-#: the mean of the samples.
+#: Sounds that are examined together, and the limits of the warnings: seconds, the share of samples at the
+#: limit, and the mean of the samples.
 AT_ONCE, SHORT, CLIPPED, OFFSET = 64, 0.1, 0.001, 0.1
 
 #: Height and width of a thumbnail: mel bands and steps of time.
@@ -138,7 +139,7 @@ def _windows(reader: SoundReader, file: Readable, seconds: float) -> Iterator[Wi
 
 
 def _problems(items: "Items") -> Iterator[Problem]:
-    """Warnings about sounds that are silent, very short, clipped, or beside zero."""
+    """Warnings about sounds that are silent, very short, clipped, or not centred at zero."""
     rate = _rate(items.reader)
     silent: list[str] = []
     short: list[str] = []

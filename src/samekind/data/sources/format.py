@@ -1,4 +1,4 @@
-"""What a format of data answers, and what it gives for use."""
+"""The protocol of a format of data."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath

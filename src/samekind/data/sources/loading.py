@@ -1,14 +1,14 @@
-"""A listing of files to items: decoded into memory, or left where they are until they are needed."""
+"""Turns a listing of files into items: decoded into memory, or read from the files when they are needed."""
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor
 
 from samekind.data.files import File, is_array
-from samekind.data.items import Items
+from samekind.data.items import Items, Source
 from samekind.data.media import (
     PICTURES,
     SOUNDS,
@@ -21,7 +21,7 @@ from samekind.data.media import (
 )
 from samekind.data.media.arrays import ArrayReader, looks_like_pictures, stacked_arrays
 from samekind.data.media.brightness import about_brightness
-from samekind.data.media.headings import read_headings, reader_of
+from samekind.data.media.headings import read_headings, reader_of, size_chosen
 from samekind.data.media.pictures import picture_reader, refitted
 from samekind.data.settings import DataSettings
 from samekind.data.sources.listing import Listing, about_sounds, class_order, foreign_files
@@ -217,19 +217,27 @@ def readable_pictures(
     return stored.take(torch.tensor(readable, dtype=torch.int64)), readable, unreadable
 
 
-def reader_of_files(
-    files: Sequence[File], settings: DataSettings
-) -> tuple[ImageReader, list[int], list[tuple[str, str]]]:
-    """The reader of these pictures, the places of those that can be read, and (file, reason) of the others.
-
-    No file is opened if the settings say both size and channels.
+class Reading(NamedTuple):
+    """The reader of pictures, the places of those that can be read, and (file, reason) of the others; the
+    settings with a size, and a sentence about it, where the pictures have several.
     """
+
+    reader: ImageReader
+    readable: list[int]
+    unreadable: list[tuple[str, str]]
+    chosen: tuple[DataSettings, str] | None = None
+
+
+def reader_of_files(files: Sequence[File], settings: DataSettings) -> Reading:
+    """How these pictures are read. No file is opened if the settings say both size and channels."""
     if settings.sides is not None and settings.channels is not None:
-        return picture_reader(*settings.sides, settings.channels, settings), list(range(len(files))), []
+        return Reading(
+            picture_reader(*settings.sides, settings.channels, settings), list(range(len(files))), []
+        )
     headings, readable, unreadable = told_apart(files, read_headings(files, workers=settings.workers))
     if not readable:
         raise unreadable_files(unreadable, len(files))
-    return reader_of(headings, settings), readable, unreadable
+    return Reading(reader_of(headings, settings), readable, unreadable, size_chosen(headings, settings))
 
 
 def told_apart(
@@ -249,7 +257,7 @@ def told_apart(
 def _pictures(listing: Listing, settings: DataSettings) -> Items:
     files = listing.files
     # Not refused yet, so that files that fail while they are decoded are named in the same message.
-    reader, places, unreadable = reader_of_files(files, settings)
+    reader, places, unreadable, chosen = reader_of_files(files, settings)
     checked = settings.sides is None or settings.channels is None
     inputs, readable, undecodable = readable_pictures(
         [files[place] for place in places], reader, settings, checked=checked
@@ -261,6 +269,9 @@ def _pictures(listing: Listing, settings: DataSettings) -> Items:
     items = labelled(inputs, listing, settings, places)
     dark = about_brightness(inputs, [files[place] for place in places], reader)
     notes = [*(f"skipped: {reason}" for _, reason in unreadable), *([dark] if dark else [])]
+    if chosen is not None:
+        items = replace(items, source=Source(listing.name, chosen[0]))
+        notes.append(chosen[1])
     return replace(items, reader=reader, notes=(*items.notes, *notes))
 
 

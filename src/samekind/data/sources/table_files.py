@@ -268,7 +268,7 @@ def _parquet_file(file: Readable) -> Any:
         import pyarrow.parquet
     except ImportError:
         raise SettingError(
-            "reading .parquet files takes pyarrow; install it by pip install 'samekind[tables]'"
+            "reading .parquet files needs pyarrow; install it by pip install 'samekind[tables]'"
         ) from None
     try:
         return pyarrow.parquet.ParquetFile(file if isinstance(file, Path) else opened(file))

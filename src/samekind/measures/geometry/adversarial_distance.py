@@ -56,16 +56,9 @@ def adversarial_distances(
     """
     checked = check_features(features)
     check_classes(checked, labels)
-    if (references is None) != (reference_labels is None):
-        raise ValueError("expected references and reference_labels together, got one of them")
     targets, names = checked, labels
-    if references is not None and reference_labels is not None:
-        targets, names = check_features(references, name="references"), reference_labels
-        check_classes(targets, names)
-        if targets.shape[1] != checked.shape[1]:
-            raise ValueError(
-                f"expected references as long as the features, {checked.shape[1]}, got {targets.shape[1]}"
-            )
+    if references is not None or reference_labels is not None:
+        targets, names = _references(references, reference_labels, checked.shape[1])
     items, points = checked.cpu().numpy(), targets.cpu().numpy()
     classes = names.cpu().numpy()
     distances = [
@@ -73,6 +66,16 @@ def adversarial_distances(
         for place, label in enumerate(labels.tolist())
     ]
     return torch.tensor(distances, dtype=torch.float64, device=features.device)
+
+
+def _references(vectors: Tensor | None, labels: Tensor | None, dimension: int) -> tuple[Tensor, Tensor]:
+    if vectors is None or labels is None:
+        raise ValueError("expected references and reference_labels together, got one of them")
+    targets = check_features(vectors, name="references")
+    check_classes(targets, labels)
+    if targets.shape[1] != dimension:
+        raise ValueError(f"expected references as long as the features, {dimension}, got {targets.shape[1]}")
+    return targets, labels
 
 
 def smallest_distance(features: Tensor, *, order: float = 2.0) -> float:

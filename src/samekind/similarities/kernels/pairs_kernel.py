@@ -163,7 +163,7 @@ class PairsKernel:
         return counts[1:]
 
     def _sides(self, a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-        """What each side adds to the first layer, in 16 bits and padded to the width of the kernel."""
+        """The parts of both sides in the first layer, in 16 bits and padded to the width of the kernel."""
         first, second = self._halves(a, b)
         more = self.packed.width - self.network.hidden
         return F.pad(first, (0, more)).to(self.dtype), F.pad(second, (0, more)).to(self.dtype)

@@ -234,7 +234,7 @@ def mixed(x):
 
 @gluon.jit
 def settle(scores, row, column, result, n, m, EPILOGUE: gl.constexpr, UPPER: gl.constexpr):
-    """What becomes of the scores of a row and 64 columns: all written, or only what is asked of them."""
+    """Write the scores of a row and 64 columns, or what ``EPILOGUE`` names: maximum, log-sum-exp, counts."""
     target, row_labels, column_labels, slots, errors, scale, threshold = result
     columns = column + gl.arange(0, PIECE, layout=scores.type.layout)
     there = (columns < m) & (row < n)

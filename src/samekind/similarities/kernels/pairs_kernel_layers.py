@@ -38,7 +38,7 @@ def score(
     below, first, second, weights, bias, last, parts, tiles, n, m, slope, factors, seed, stride, threshold,
     WIDTH: tl.constexpr, OUT: tl.constexpr, FIRST: tl.constexpr,
 ):  # fmt: skip
-    """What some units of the last hidden layer add to the scores: parts (WIDTH / OUT, pairs)."""
+    """The parts of the scores that some units of the last hidden layer add: (WIDTH / OUT, pairs)."""
     unit = tl.program_id(1) * OUT + tl.arange(0, OUT)
     w, b = upward(weights, bias, unit, WIDTH)
     heavy, factor = tl.load(last + unit), tl.load(factors + unit)

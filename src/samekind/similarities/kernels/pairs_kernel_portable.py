@@ -95,7 +95,7 @@ def activated(x, slope):
 
 @triton.jit
 def settle(scores, row, column, result, n, m, EPILOGUE: tl.constexpr, UPPER: tl.constexpr):
-    """What becomes of scores (rows, 64): all of them written, or only what is asked of them."""
+    """Write scores (rows, 64), or only their maxima, log-sum-exps or counts, as ``EPILOGUE`` says."""
     target, row_labels, column_labels, slots, errors, scale, threshold = result
     i = row + tl.arange(0, ROWS)
     j = column + tl.arange(0, PIECE)

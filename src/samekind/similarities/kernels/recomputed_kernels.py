@@ -1,7 +1,7 @@
-"""The walk over all pairs of a batch by kernels, which take a layer to the memory and back no more than once.
+"""The walk over all pairs of a batch by kernels, which write a layer to memory and read it back at most once.
 
-In 16 bits, and with all that a product is followed by in the same kernel: what costs with PyTorch's own
-operations is not the products but the passes over memory between them.
+They compute in 16 bits, and what follows a matrix product is done in the same kernel. With PyTorch's own
+operations the passes over memory between the products take most of the time, not the products.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,8 @@ def filled_width(hidden: int) -> int:
 
 
 class KernelWalk:
-    """One pass over all pairs: the network padded with zeros, and the buffers of a block.
+    """One pass over all pairs: the network padded with zeros, and the buffers of a block. If only scores are
+    wanted, nothing is stored, and the kernel for Hopper GPUs computes them where it can run.
 
     Of the scores alone nothing has to be kept: where the kernel for Hopper GPUs is there, that makes them.
     """
@@ -148,7 +149,8 @@ class KernelWalk:
             second[block.columns] += sides[:, :, SIDE:].sum(0).flatten(0, 1)[: tiles.columns]
 
     def _ascend(self, block: Block, tiles: "_Tiles", room: Sequence[Tensor], *, keep: bool) -> None:
-        """Fill one buffer after the other with hidden layers, up to the one below the last.
+        """Fill the buffers in turn with hidden layers, up to the one below the last. The first layer is
+        computed together with the second, and written only if ``keep`` is set.
 
         The first is made on the way to the second, and written only to ``keep`` it.
         """
@@ -198,12 +200,12 @@ class KernelWalk:
             kernel[grid](*given, num_warps=shape.warps, num_stages=shape.stages)
 
     def _programs(self, shape: Shape, tiles: "_Tiles") -> int:
-        """No more than run at a time: those that share a tile then meet it while it is near."""
+        """At most as many as run at a time: programs that share a tile read it while it is in the cache."""
         most = self.multiprocessors * shape.programs * self.outputs // self.width
         return max(1, min(most, tiles.count))
 
     def _layer(self, block: Block, room: Sequence[Tensor], number: int) -> tuple[Tensor, ...]:
-        """What a layer is computed from: the one below, or both halves, and its weights and bias."""
+        """The inputs of a layer: the layer below, or both halves, and its weights and bias."""
         halves = self.first[block.rows], self.second[block.columns]
         return room[number], *halves, self.weights[number], self.biases[number]
 

@@ -1,8 +1,8 @@
 """NormFace of clean items, and ArcFace with a margin below 0 of attacked ones.
 
-Kim, "On the Significance of Distance in Machine Learning", 2023, section 6.2.1: clean items are drawn to
-their proxy, attacked ones need only stay nearer to it than half of the way to the next proxy. So classes stay
-tight, which a plain adversarial training gives up.
+Kim, "On the Significance of Distance in Machine Learning", 2023, section 6.2.1: clean items move to their
+proxy; attacked ones must only stay on their own side of the middle between two proxies. So classes stay
+compact; with plain adversarial training they do not.
 """
 
 import torch.nn.functional as F

@@ -1,4 +1,4 @@
-"""TRADES: attacked items are to be answered as clean ones are, rightly or not.
+"""TRADES: the answers to attacked items are to equal those to clean items, right or wrong.
 
 Zhang et al., "Theoretically Principled Trade-off between Robustness and Accuracy", ICML 2019. The attack
 raises the same difference of answers. There it begins at a normal draw of deviation 0.001, here at a random

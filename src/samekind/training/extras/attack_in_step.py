@@ -33,7 +33,7 @@ class Ground(NamedTuple):
 
 
 class InStep:
-    """What an attack in a step raises, as its goal; of items together, which a loss may compare."""
+    """The goal of an attack in a step; it is of all items together, because a loss may compare them."""
 
     target = None
 
@@ -42,7 +42,7 @@ class InStep:
         self.model, self.truth = step.space, step.y
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
-        """What is raised, one outcome for each item (n, 1)."""
+        """The value to raise, one outcome for each item (n, 1)."""
         del items  # always all of them
         return self.raised(self.step.forward(x)[0])[:, None]
 

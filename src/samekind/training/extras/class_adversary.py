@@ -117,7 +117,7 @@ class ClassAdversary(nn.Module):
         return Judgement(((1 - smoothing) * own + smoothing * others).mean(), own.mean())
 
     def cost(self, step: Step) -> Cost:
-        """What it adds to the loss; the coefficient moves in `settle`."""
+        """Its part of the loss; the coefficient moves in `settle`."""
         assert step.output is not None
         judgement = self.judge(step.output, step.y)
         if self.settings.method == "soft":

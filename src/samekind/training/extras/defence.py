@@ -43,7 +43,7 @@ class Defended(nn.Module):
         self.times: float | None = None
 
     def cost(self, step: Step) -> Cost:
-        """What the attacked items add to the loss, and their own loss."""
+        """The part of the loss from attacked items, and their own loss."""
         assert step.value is not None
         self.steps += 1
         if self.times is None and self.steps > TIMED:

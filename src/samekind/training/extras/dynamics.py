@@ -1,4 +1,4 @@
-"""What single steps of a training do to the space: rescale it, or move items nearer to their own class.
+"""Effects of single training steps on the space: they rescale it, or move items nearer to their own class.
 
 Kim, "On the Significance of Distance in Machine Learning", 2023, paper II: embeddings of a batch before and
 after a step, both in training mode. `samekind.measures.geometry` has the four numbers, and `samekind
@@ -107,7 +107,7 @@ class Dynamics(nn.Module):
         return entry
 
     def get_extra_state(self) -> dict[str, Any]:
-        """What the epoch has recorded so far: for a checkpoint in its middle."""
+        """The records of the epoch so far, for a checkpoint in its middle."""
         return {"steps": self.steps, "values": [value.cpu() for value in self.values]}
 
     def set_extra_state(self, state: Mapping[str, Any]) -> None:

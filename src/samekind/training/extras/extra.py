@@ -53,7 +53,7 @@ class Extra(Protocol):
     def __call__(self, features: Tensor) -> Tensor: ...
 
     def cost(self, step: Step) -> Cost:
-        """What it costs in a step; no state of the extra or of the space changes."""
+        """Its cost in a step; no state of the extra or of the space changes."""
 
     def settle(self, cost: Cost) -> None:
         """After the optimiser's step, change what moves with a step, given the cost that it had."""
