@@ -61,8 +61,8 @@ def run_once(system: str, seed: int, results: Path, work: Path) -> list[Row]:
     space = fit(run, sets, folder=work / name, device="cpu")
     rows = evaluate(space, sets.tests(), seed=seed)
     known = embed(space, sets.train.inputs)
-    for items, part in sets.tests().items():
-        rows += cosine_references(part, embed(space, part.inputs), known, name=items, seed=seed)
+    for tested, part in sets.tests().items():
+        rows += cosine_references(part, embed(space, part.inputs), known, name=tested, seed=seed)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {"run": run.to_dict(), "rows": [row._asdict() for row in rows]}
     path.write_text(json.dumps(content, indent=1) + "\n")

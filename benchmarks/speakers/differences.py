@@ -47,23 +47,23 @@ def of_further(names: dict[str, str]) -> list[Comparison]:
     last layers, by the same score.
     """
     scores = {"cosine": "cosine", "centred": "cosine, centred", "fitted similarity": "house, fitted"}
-    told: list[Comparison] = []
+    comparisons: list[Comparison] = []
     for system, name in names.items():
         network = system.partition("-")[2]
         before = {kind: f"ladder-{network}" if "house" in kind else network for kind in scores.values()}
-        told += [
+        comparisons += [
             Comparison(f"{name}, against as it came: {words}", Side(system, kind), Side(before[kind], kind))
             for words, kind in scores.items()
         ]
         partly = f"further-{network}"
         if partly in names and partly != system:
-            told += [
+            comparisons += [
                 Comparison(
                     f"{name}, against its last layers: {words}", Side(system, kind), Side(partly, kind)
                 )
                 for words, kind in scores.items()
             ]
-    return told
+    return comparisons
 
 
 def of_narrow() -> list[Comparison]:
@@ -99,10 +99,10 @@ def differences(
     """
     rows = []
     for comparison in comparisons:
-        comparisons = [_by_fold(results, comparison, condition) for condition in conditions]
-        if any(comparisons):
-            folds = max(len(values) for values in comparisons)
-            rows.append([comparison.words, str(folds), *(_in_words(values) for values in comparisons)])
+        by_condition = [_by_fold(results, comparison, condition) for condition in conditions]
+        if any(by_condition):
+            folds = max(len(values) for values in by_condition)
+            rows.append([comparison.words, str(folds), *(_in_words(values) for values in by_condition)])
     return rows
 
 

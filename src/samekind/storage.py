@@ -133,11 +133,10 @@ class LockedError(Exception):
 
 
 class FolderLock:
-    """The right to write to a folder, until it is released or the process ends. It is a lock on a file of the
-    given name in the folder; readers do not need it.
+    """The right to write to a folder, until it is released or the process ends.
 
-    It is a lock on a file of the given name in the folder; who only reads never asks for it. Two locks of one
-    process exclude each other too. A forked process does not have the locks of its parent. Where the drive
+    It is a lock on a file of the given name in the folder; readers do not need it. Two locks of one process
+    exclude each other too. A forked process does not have the locks of its parent. Where the drive
     has no locks, every request is granted.
     """
 

@@ -108,8 +108,8 @@ def test_fits_the_threshold_for_none_of_these(samekind, run, space, folders):
     stored = MetricSpace.load(run / "space")
     expected = fit_open_set(space, *divided(space, read(folders)), point="far=0.25")
     assert stored.open_set == expected
-    content = f"folders: 24 known, 12 unknown; by {expected.kind}, chosen there by equal error: similarity "
-    assert expected.trials.startswith(content)
+    words = f"folders: 24 known, 12 unknown; by {expected.kind}, chosen there by equal error: similarity "
+    assert expected.trials.startswith(words)
     assert f"Fitted on {expected.trials}\n" in answer.out
     assert stored.decisions == space.decisions
     assert answer.out.splitlines()[-1].startswith("open set ")
@@ -143,8 +143,8 @@ def test_draws_from_many_items(samekind, run):
 
 
 def test_warns_of_items_that_were_trained_on(samekind, run, folders):
-    content = "careful: digits holds this space's training items"
-    assert content in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
+    words = "careful: digits holds this space's training items"
+    assert words in samekind("calibrate", run, "digits", "--kind", "cosine", "--most-items", "60").err
     for held_out in ((), (folders,), (run,)):
         answer = samekind("calibrate", run, *held_out, "--kind", "cosine")
         assert answer.status == 0
@@ -225,17 +225,17 @@ def test_a_mistake_is_one_line_and_changes_nothing(
 
 def test_refuses_an_enrolment_during_a_calibration(samekind, run, space, folders, monkeypatch):
     """Before, the calibration saved the space as it had been when it began, without the class."""
-    content, real = [], collect
+    answers, real = [], collect
 
     def meanwhile(*arguments, **more):
         monkeypatch.setattr("samekind.questions.reading.collect", real)
-        content.append(samekind("enroll", "seven", folders / "7", "--space", run))
+        answers.append(samekind("enroll", "seven", folders / "7", "--space", run))
         return real(*arguments, **more)
 
     monkeypatch.setattr("samekind.questions.reading.collect", meanwhile)
     assert samekind("calibrate", run, folders, "--kind", "cosine").status == 0
-    assert [answer.status for answer in content] == [2]
-    assert "is being changed by " in content[0].err
+    assert [answer.status for answer in answers] == [2]
+    assert "is being changed by " in answers[0].err
     assert MetricSpace.load(run / "space").decisions["cosine"] != space.decisions["cosine"]
 
 

@@ -50,8 +50,8 @@ class Worst:
         self.queries = torch.zeros(len(clean), dtype=torch.long, device=clean.device)
 
     def see(self, x: Tensor, value: Tensor, success: Tensor, *, stop: bool = True) -> None:
-        """Replace the points that are worse at ``x`` (n, …); with ``stop`` not after a success. All rows are
-        written, unchanged ones with the old values, because selecting rows would wait for the device.
+        """Take the points ``x`` (n, …) that are worse than those so far; with ``stop`` none after a success.
+        All rows are written, unchanged ones with the old values: selecting rows would wait for the device.
         """
         value, going = value.to(self.value), ~self.reached
         higher = value > self.value
@@ -66,8 +66,8 @@ class Worst:
     def tried(
         self, ground: Ground, rows: Tensor, x: Tensor, value: Tensor, success: Tensor
     ) -> tuple[Ground, Tensor]:
-        """Apply `see` to the points tried for the items ``rows``; returns the items that go on, with their
-        start.
+        """Apply `see` to the points tried for the items ``rows``; returns the items that go on, and where
+        their iterates may go.
         """
         part = self.only(rows)
         part.see(x, value, success)

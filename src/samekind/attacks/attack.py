@@ -83,7 +83,10 @@ def carried_out(
         x, goal = x.masked_fill(padding, limits.padding), WithPadding.of(goal, limits.padding)
     limits.expect(x)
     if len(goal.truth) != len(x):
-        raise DataError(f"expected {len(goal.truth)} items, one for each truth of the goal; got {len(x)}")
+        raise DataError(
+            f"expected {len(goal.truth)} items, one for each truth of the goal; got {len(x)}: make the goal "
+            "of the labels of these items"
+        )
     seed = drawn_seed(generator)
     clean = x.detach().clone()
     if not len(x):

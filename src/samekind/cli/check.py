@@ -114,11 +114,10 @@ def _in_words(training: "PlannedTraining") -> str:
     why = f" {few[0].upper()}{few[1:]}." if few else ""
     whole = ", no group in two parts" if training.split == "group" else ""
     length = f"on items of {training.extent} for {training.epochs} epochs, {training.steps:,} steps"
+    sentence = f"A run of {training.recipe} would train {training.encoder} {length}."
     if training.recipe == options.HOUSE:
-        what = (
+        sentence = (
             f"The house recipe would measure what needs no training, then train {training.encoder} {length}, "
+            "and keep what pays."
         )
-        what += "and keep what pays."
-    else:
-        what = f"A run of {training.recipe} would train {training.encoder} {length}."
-    return f"{what}{why} Split ({training.split}{whole}): {parts}."
+    return f"{sentence}{why} Split ({training.split}{whole}): {parts}."

@@ -27,10 +27,8 @@ def open_data(source: str | Path, *, settings: DataSettings | None = None) -> It
     settings = or_usual(settings)
     content = open_source(source, settings)
     items = load(content, settings) if isinstance(content, Listing) else content
-    if (
-        isinstance(content, Listing) and items.source is not None
-    ):  # with the size chosen for pictures of several
-        settings = items.source.settings
+    if isinstance(content, Listing) and items.source is not None:
+        settings = items.source.settings  # with the size that was chosen for pictures of several sizes
     if settings.taxonomy is not None:
         settings = replace(settings, taxonomy=os.path.abspath(settings.taxonomy))  # noqa: PTH100 (as below)
         items = with_taxonomy(items, str(settings.taxonomy))

@@ -1,6 +1,6 @@
 """Classes that the space does not know, named by their other items: the nearest centroid, the nearest five.
 
-Every item is a query. Its class is known from the other items of other groups.
+Every item is a query. Classes are known from all other items, but for those of the group of the query.
 """
 
 import torch

@@ -97,8 +97,8 @@ def validation(
 
 
 class Validation:
-    """What `validation` gives. ``before`` are the means of the classes when it was called last, where the
-    families need them: a training keeps them in its checkpoints, and gives them back.
+    """The function that `validation` returns. ``before`` are the means of the classes at the last call, where
+    the families need them: a training keeps them in its checkpoints, and sets them before the next call.
     """
 
     def __init__(self, items: Items, families: Sequence[str]) -> None:

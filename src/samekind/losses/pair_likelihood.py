@@ -60,8 +60,7 @@ def pair_likelihood(
 def _cost(
     score: Tensor, same: Tensor, different: Tensor, pull: Tensor, push: Tensor, *drawn: Tensor
 ) -> Tensor:
-    # The logit of the wrong answer. Scores that do not count must be finite, because they are multiplied by
-    # 0.
+    # The logit of the wrong answer. Scores that do not count are multiplied by 0, so they must be finite.
     wrong = torch.where(same, -score, score.where(different, 0))
     costs = F.softplus(wrong) - drawn[0] * wrong if drawn else F.softplus(wrong)
     ahead = pull[:, 0] * (costs * as_numbers(same, costs)).sum(1)

@@ -118,7 +118,7 @@ def fill(
 
 
 class _Entry(NamedTuple):
-    """The metadata of an item in an index."""
+    """An item as an index stores it."""
 
     id: str
     vector: Tensor

@@ -1,8 +1,6 @@
-"""A map of the items of a gallery, and the items whose neighbours have another label. Of a large gallery
-t-SNE places some items; every other item lies between the nearest of these.
+"""A map of the items of a gallery, and the items whose neighbours have another label.
 
-A large gallery is placed by some of its items: t-SNE places those, and every other item lies between the
-nearest of them.
+Of a large gallery t-SNE places some items; every other item lies between the nearest of these.
 """
 
 from collections.abc import Iterator, Sequence

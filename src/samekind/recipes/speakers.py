@@ -68,7 +68,9 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
 
 
 def _terms(system: System) -> dict[str, Term]:
-    """The losses: of pairs, and with "speaker-prototypical" also of classes, with a margin softmax beside."""
+    """The losses: of pairs; a margin softmax beside it, except with "speaker-alone"; with
+    "speaker-prototypical" also of classes.
+    """
     prototypical = system == "speaker-prototypical"
     smoothing, total = (0.2, {}) if prototypical else (0.1, {"total": "mean"})
     terms = {

@@ -15,7 +15,7 @@ def representation_curves(
 ) -> Figure:
     """A row for each of `PANELS`, a column for each norm: a dot for each space at the epsilon of its budget,
     a norm and an epsilon, and a line through their means. Spaces with epsilon 0 stand in every column. A norm
-    with a single epsilon has none; without any norm left it is a ``ValueError``.
+    with a single epsilon has no column; without any column it is a ``ValueError``.
     """
     norms = dict.fromkeys(norm for norm, epsilon in budgets if epsilon)
     columns = {norm: places for norm in norms if len(places := _places(budgets, norm)) > 1}

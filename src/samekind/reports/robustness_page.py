@@ -52,7 +52,7 @@ def _short_section(robustness: Robustness) -> Section:
     caption = (
         "Each question without an attack and at one epsilon, with the 95 % interval. A better attack may do "
         "more harm: shares that remain right are upper bounds, errors lower ones. Global robustness has no "
-        "limit to epsilon, but the cells."
+        "epsilon: the Voronoi cells alone limit the attack."
     )
     html = lines_table(("without attack", "under attack", ""), body)
     return Section("In short", caption, html=html)

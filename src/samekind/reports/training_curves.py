@@ -113,7 +113,7 @@ def _draw_errors(axes: Axes, entries: Entries) -> None:
 def _draw_measures(
     axes: Axes, entries: Entries, measures: Sequence[Measure], *, factor: float = 1, most: float
 ) -> None:
-    """Measures times a factor, which are between 0 and ``most`` in the end, but for correlations."""
+    """Measures times a factor. The axis has numbers from 0 to ``most`` alone."""
     for index, measure in enumerate(measures):
         known = [entry for entry in entries if measure.key in _measured(entry)]
         values = [factor * _measured(entry)[measure.key] for entry in known]

@@ -64,8 +64,6 @@ def filled_width(hidden: int) -> int:
 class KernelWalk:
     """One pass over all pairs: the network padded with zeros, and the buffers of a block. If only scores are
     wanted, nothing is stored, and the kernel for Hopper GPUs computes them where it can run.
-
-    Of the scores alone nothing has to be kept: where the kernel for Hopper GPUs is there, that makes them.
     """
 
     def __init__(
@@ -151,8 +149,6 @@ class KernelWalk:
     def _ascend(self, block: Block, tiles: "_Tiles", room: Sequence[Tensor], *, keep: bool) -> None:
         """Fill the buffers in turn with hidden layers, up to the one below the last. The first layer is
         computed together with the second, and written only if ``keep`` is set.
-
-        The first is made on the way to the second, and written only to ``keep`` it.
         """
         for number in range(len(self.weights) - 1):
             self._launch(
