@@ -207,8 +207,8 @@ def choices_table(results: Results) -> str:
             continue
         content = results.contents[variant, 0]
         kinds = content["chosen"]["validation"]
-        told = [kind for kind in ("similarity", "cosine", "fused") if f"eer {kind}" in kinds]
-        kind = min(told, key=lambda score: kinds[f"eer {score}"])
+        measured = [kind for kind in ("similarity", "cosine", "fused") if f"eer {kind}" in kinds]
+        kind = min(measured, key=lambda score: kinds[f"eer {score}"])
         test, right = (
             results.value(variant, 0, measure, head)
             for measure, head in (("EER", kind), ("accuracy", "similarity"))

@@ -115,7 +115,7 @@ def _print(answer: "Withstood", page: Path) -> None:
             NOT_A_MEASURE if row.note else "ok",
         ]
         for curve in measured.curves
-        for row in curve.told
+        for row in curve.short_rows
     ]
     title = f"{measured.items:,} items, {measured.norm}, epsilon {measured.unit} (95% intervals)"
     heads = ["question", "by", "measure", "before", "after", "checks"]

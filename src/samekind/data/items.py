@@ -62,12 +62,12 @@ class Items:
 
     def __repr__(self) -> str:
         shape = " x ".join(map(str, self.shape))
-        told = f"{self.name!r}, {len(self):,} items of {shape}, {len(self.classes):,} classes"
+        facts = f"{self.name!r}, {len(self):,} items of {shape}, {len(self.classes):,} classes"
         if self.domains is not None:
-            told += f", {len(self.domain_names):,} domains"
+            facts += f", {len(self.domain_names):,} domains"
         if self.groups is not None:
-            told += f", {len(torch.unique(self.groups)):,} groups"
-        return f"Items({told})"
+            facts += f", {len(torch.unique(self.groups)):,} groups"
+        return f"Items({facts})"
 
     def __post_init__(self) -> None:
         expect(self.inputs, (Tensor, Stored), "inputs as a tensor, such as torch.as_tensor(inputs)")

@@ -31,11 +31,11 @@ class DataSettings:
     Folders: with ``domain`` "folder" files lie in ``domain/class/``; otherwise in folders of classes.
 
     Pictures: ``size`` is one number for a square or (height, width), and ``channels`` 1 or 3; by default
-    those of the pictures, if they agree. ``fit``, ``background`` and ``cut_from`` are those of `ImageReader`,
-    the last one number or two: with ``size`` 224, ``fit`` "crop" and ``cut_from`` 256 the shorter side is
-    resized to 256 pixels and the middle 224 are cut out. ``white`` is the value of 16-bit greys that is
-    white: 4095 for a camera of 12 bits. With ``original_size`` a network also learns from the width and
-    height that pictures had before they were resized.
+    those of the pictures; if they have several sizes, a square that suits is chosen. ``fit``, ``background``
+    and ``cut_from`` are those of `ImageReader`, the last one number or two: with ``size`` 224, ``fit`` "crop"
+    and ``cut_from`` 256 the shorter side is resized to 256 pixels and the middle 224 are cut out. ``white``
+    is the value of 16-bit greys that is white: 4095 for a camera of 12 bits. With ``original_size`` a network
+    also learns from the width and height that pictures had before they were resized.
 
     Sounds: ``rate`` is 8000 or 16000 samples a second; by default 16000, or 8000 if no file has more. Of a
     sound longer than ``seconds`` the middle is read.

@@ -45,7 +45,7 @@ class Curve:
         return self.rows[self.checked]
 
     @property
-    def told(self) -> tuple[Row, ...]:
+    def short_rows(self) -> tuple[Row, ...]:
         """The rows that a short table has: `shown`, and global robustness where it was measured."""
         without_limit = self.epsilons[-1] == torch.inf and self.checked < len(self.rows) - 1
         return (self.shown, self.rows[-1]) if without_limit else (self.shown,)

@@ -48,7 +48,7 @@ def _lead(robustness: Robustness) -> str:
 
 
 def _short_section(robustness: Robustness) -> Section:
-    body = "".join(_short_line(curve, row) for curve in robustness.curves for row in curve.told)
+    body = "".join(_short_line(curve, row) for curve in robustness.curves for row in curve.short_rows)
     caption = (
         "Each question without an attack and at one epsilon, with the 95 % interval. A better attack may do "
         "more harm: shares that remain right are upper bounds, errors lower ones. Global robustness has no "

@@ -78,8 +78,8 @@ def training_curves(records: Mapping[str, Entries]) -> Figure:
 def _panels(entries: Entries) -> dict[str, Callable[[Axes, Entries], None]]:
     """The curves of a record, by title."""
     panels: dict[str, Callable[[Axes, Entries], None]] = {"training loss": _draw_loss}
-    shares = _told(entries, SHARES)
-    others = [(told, most) for group, most in OTHERS if (told := _told(entries, group))]
+    shares = _recorded(entries, SHARES)
+    others = [(recorded, most) for group, most in OTHERS if (recorded := _recorded(entries, group))]
     if _error_labels(entries) or not (shares or others):
         panels["validation EER, %"] = _draw_errors
     if shares:
@@ -124,7 +124,7 @@ def _draw_measures(
     legend(axes, columns=COLUMNS)
 
 
-def _told(entries: Entries, measures: Sequence[Measure]) -> list[Measure]:
+def _recorded(entries: Entries, measures: Sequence[Measure]) -> list[Measure]:
     """Those of the measures that are in the record."""
     return [measure for measure in measures if any(measure.key in _measured(entry) for entry in entries)]
 
