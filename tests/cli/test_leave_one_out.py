@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from samekind.training import RunFolder
+
 
 @pytest.fixture(scope="module")
 def two_rooms(tmp_path_factory):
@@ -105,6 +107,20 @@ def test_refuses_a_split_that_the_plan_names(samekind, two_rooms, tmp_path, chan
 def test_accepts_the_random_split_of_a_new_run_file(samekind, tmp_path):
     answer = command(samekind, "digits", tmp_path / "runs", "--set", "split.by=random")
     assert "expected items of two domains or more" in answer.err
+
+
+def test_tasks_are_as_large_as_the_smallest_run_allows(samekind, tmp_path):
+    """Three rooms of 8 pictures a class: 12 are left to train on, where a task would take 17."""
+    labels, rooms = np.tile(np.arange(3), 24), np.repeat([0, 1, 2], 24)
+    inputs = np.random.default_rng(0).integers(0, 256, (72, 1, 8, 8)).astype("uint8")
+    np.savez(tmp_path / "rooms.npz", inputs=inputs, labels=labels, domains=rooms)
+    answer = samekind(
+        *("leave-one-out", "proto-dr", "--data", tmp_path / "rooms.npz", "--out", tmp_path / "runs"),
+        *("--set", "epochs=1", "--set", "batches.steps=1", "--tasks", "2", "--json"),
+    )
+    assert answer.status == 0, answer.err
+    batches = RunFolder(tmp_path / "runs/0").run().batches.arguments
+    assert (batches["way"], batches["shot"], batches["queries"]) == (3, 1, 11)
 
 
 def test_refuses_items_without_domains_and_says_how_to_give_them(samekind, tmp_path):

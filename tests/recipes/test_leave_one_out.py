@@ -14,7 +14,13 @@ from samekind.encoders.foreign import Foreign
 from samekind.errors import DataError, SettingError, TrainingError
 from samekind.evaluation import Row, evaluate
 from samekind.recipes import leave_one_out
-from samekind.recipes.leave_one_out import _as_begun, _without, fewest_trained_on, summary
+from samekind.recipes.leave_one_out import (
+    _as_begun,
+    _without,
+    fewest_of_each_class,
+    fewest_trained_on,
+    summary,
+)
 from samekind.space import MetricSpace
 from samekind.training import Run
 
@@ -197,6 +203,19 @@ def test_counts_the_items_of_the_smallest_run(indices, held_out):
     ]
     assert fewest_trained_on(some, held_out=held_out) == min(counted, default=0)
     assert fewest_trained_on(replace(some, domains=None, domain_names=())) == 0
+
+
+def test_the_fewest_of_each_class_are_those_of_the_runs_that_have_it():
+    """Class 1 has eight items in the first domain and four in the others; class 2 is in the first alone."""
+    domains = torch.tensor([0] * 8 + [1] * 8 + [2] * 8 + [0] * 8 + [1] * 4 + [2] * 4 + [0] * 5)
+    labels = torch.tensor([0] * 24 + [1] * 16 + [2] * 5)
+    items = Items(torch.rand(45, 4), labels, ("a", "b", "c"), "some", domains, ("x", "y", "z"))
+    some = fewest_of_each_class(items, held_out=0.25)
+    runs = [_without(items, domain, held_out=0.25, seed=0, fingerprint="") for domain in range(3)]
+    trained = torch.stack([torch.bincount(sets.train.labels, minlength=3) for sets in runs])
+    assert torch.bincount(some.labels).tolist() == [12, 6, 4]
+    assert trained.tolist() == [[12, 6, 0], [12, 9, 4], [12, 9, 4]]
+    assert len(fewest_of_each_class(replace(items, domains=None, domain_names=()))) == 45
 
 
 def test_validation_is_cut_out_in_whole_groups():

@@ -10,7 +10,7 @@ from samekind.evaluation import Row
 from samekind.questions.evaluate import row_warnings
 from samekind.questions.train import TrainingReports
 from samekind.questions.training_items import open_items
-from samekind.recipes.leave_one_out import fewest_trained_on
+from samekind.recipes.leave_one_out import fewest_of_each_class, fewest_trained_on
 from samekind.recipes.plans import Plan, because_few, chosen_in_words
 
 
@@ -43,7 +43,7 @@ def leave_one_out(
     reports = reports or TrainingReports()
     items = open_items(plan, warn=reports.warn)
     # One run for all domains: if one has few items to train on, all are adapted to few.
-    planned = plan.run(items)
+    planned = plan.run(fewest_of_each_class(items))
     run = plan.suited(planned, items, items=fewest_trained_on(items))
     rows = recipes.leave_one_out(
         run,

@@ -87,13 +87,31 @@ def _domains(items: Items) -> list[int]:
 
 def fewest_trained_on(items: Items, *, held_out: float = 0.2) -> int:
     """How many items the smallest of the runs trains on; 0 without two domains, an estimate for groups."""
-    if items.domains is None:
-        return 0
-    cells = items.domains.cpu() * len(items.classes) + items.labels.cpu()
-    filled, counts = torch.unique(cells, return_counts=True)
+    return min(map(int, _trained_on(items, held_out).sum(1)), default=0)
+
+
+def fewest_of_each_class(items: Items, *, held_out: float = 0.2) -> Items:
+    """Of each class as many items as every run that has the class trains on, an estimate for groups; all
+    items without two domains. A recipe whose tasks are as large as its items allow suits all runs by these.
+    """
+    counts = _trained_on(items, held_out)
+    if len(counts) < 2:
+        return items
+    fewest = counts.masked_fill(counts == 0, len(items)).amin(0).tolist()
+    places = [(items.labels == label).nonzero().flatten()[:count] for label, count in enumerate(fewest)]
+    return items.take(torch.cat(places).sort().values)
+
+
+def _trained_on(items: Items, held_out: float) -> Tensor:
+    """How many items of each class the run without each domain trains on: (domains, classes)."""
+    if items.domains is None or not len(items):
+        return torch.zeros(0, len(items.classes), dtype=torch.int64)
+    domains, index = torch.unique(items.domains.cpu(), return_inverse=True)
+    size = len(items.classes)
+    counts = torch.bincount(index * size + items.labels.cpu(), minlength=len(domains) * size)
     left = torch.tensor([count - _validating(count, held_out) for count in counts.tolist()])
-    domains = filled // len(items.classes)
-    return min((int(left[domains != domain].sum()) for domain in torch.unique(domains)), default=0)
+    by_domain = left.reshape(len(domains), size)
+    return by_domain.sum(0) - by_domain
 
 
 def summary(rows: dict[str, list[Row]]) -> list[Row]:
