@@ -31,6 +31,7 @@ from samekind.attacks import (
     Square,
     Transfer,
     Trials,
+    Within,
 )
 from samekind.decisions import Decision
 from samekind.encoders import FrontEnd, XVector
@@ -82,6 +83,7 @@ MADE = {
     "Several": lambda goal: Several((Transfer(FGSM(Linf(0.01)), Raised(goal)), PGD(REGION, steps=5))),
     "Square": lambda goal: Square(REGION, queries=30),
     "Transfer": lambda goal: Transfer(PGD(REGION, steps=5), Raised(goal)),
+    "Within": lambda goal: Within(FAB(steps=5, restarts=1), REGION),
 }
 
 

@@ -11,7 +11,8 @@ from samekind.measures.intervals import Interval
 from samekind.questions.robustness import Withstood
 
 
-def test_a_page_and_a_table(samekind, trained, tmp_path):
+def test_a_page_and_a_table(samekind, trained, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")  # no cell is broken
     page = tmp_path / "page.html"
     answer = samekind(
         "robustness", trained, "--to", page, "--eps", "8/255,32/255", "--steps", 3, "--limit", 16,
