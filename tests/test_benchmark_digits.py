@@ -32,7 +32,10 @@ def test_the_tables_of_the_page_are_those_of_the_stored_runs(benchmark, stored):
 
 
 def test_better_cosines_have_a_line_where_they_were_measured(benchmark, stored):
-    assert "centred cosine" not in benchmark.table(stored)
+    cosines = [key for key in stored if key[1] in (benchmark.CENTRED, benchmark.NORMALISED)]
+    without = {key: values for key, values in stored.items() if key not in cosines}
+    assert cosines
+    assert "centred cosine" not in benchmark.table(without)
     more = {("verification", kind, "unseen", "EER"): [0.1, 0.2, 0.3] for kind in benchmark.SCORES}
     lines = benchmark.table(stored | more).splitlines()
     assert [line.split(" | ")[1] for line in lines if "20.00 ± 24.84" in line] == [
