@@ -82,6 +82,7 @@ def house(items: Subject) -> Run:
         watch="recall@1",
         keep="last",
         augment=_augmentations(items),
+        channels_last=shape_and_medium(items)[1].colours,
         validate=("verification", "retrieval"),
     )
     return by_pairs(run) if are_many(items) and not pretrained else run
