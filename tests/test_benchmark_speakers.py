@@ -142,6 +142,8 @@ def test_a_published_network_is_trained_further_from_its_own_features(load, plac
     assert run.space.encoder.name == "SpeakerNetwork"
     assert run.space.encoder.arguments["weights"] == str(place.data / "campplus_cn_en_common.pt")
     assert (run.seed, run.epochs, run.optimiser.rate) == (1, 1, 1e-4)
+    said = load("carry_out").carry_out(experiment, place)
+    assert said == "has no cam++-clean.npz and no cam++-noisy-test.npz and no campplus_cn_en_common.pt"
 
 
 def test_the_last_layers_continue_the_first(load):
@@ -158,24 +160,46 @@ def test_the_last_layers_continue_the_first(load):
     assert not any(module.training for module in layers.modules() if "BatchNorm" in type(module).__name__)
 
 
-@pytest.mark.parametrize(("system", "source"), [("further-cam++", "maps"), ("whole-ecapa", "features-ecapa")])
-def test_what_is_trained_further_is_scored_as_the_network_was(load, place, monkeypatch, system, source):
+def test_the_last_layer_of_ecapa_continues_the_first(load):
+    last_layers, generator = load("last_layers"), torch.Generator().manual_seed(0)
+    network = small_network().module.eval()
+    features = padded([torch.randn(80, length, generator=generator) for length in (41, 64, 30)])
+    with torch.no_grad():
+        maps = last_layers.first_maps(network, features)
+        assert maps.shape == (3, 48, 1)
+        torch.testing.assert_close(last_layers.LastLayer(network)(maps), network(features))
+
+
+@pytest.mark.parametrize(
+    ("system", "source", "channels"),
+    [
+        ("further-cam++", "maps-cam++", 512),
+        ("further-ecapa", "maps-ecapa", 48),
+        ("whole-ecapa", "features-ecapa", 80),
+    ],
+)
+def test_what_is_trained_further_is_scored_as_the_network_was(
+    load, place, monkeypatch, system, source, channels
+):
     further, generator = load("further"), torch.Generator().manual_seed(1)
     experiment = load("grid").Experiment(system, 1, 0)
-    assert load("carry_out").carry_out(experiment, place) == f"has no {source}-1-clean.npz"
-    channels, made = (
-        (512, SimpleNamespace(module=CAMPlusPlus())) if source == "maps" else (80, small_network())
-    )
-    monkeypatch.setattr(further, "EPOCHS", 1)
+    weights = further.weights_of(experiment)
+    assert load("carry_out").carry_out(experiment, place) == f"has no {source}-1-clean.npz and no {weights}"
+    made = SimpleNamespace(module=CAMPlusPlus()) if system == "further-cam++" else small_network()
+    monkeypatch.setitem(further.EPOCHS, system, 1)
     asked = []
     monkeypatch.setattr(further, "SpeakerNetwork", lambda **given: asked.append(given) or made)
     labels = torch.arange(60).repeat_interleave(10)
     names = tuple(f"{place:02d}" for place in range(60))
     voices = torch.randn(60, channels, 1, generator=generator)
+    frames = 1 if source == "maps-ecapa" else 8
     folder = place.work / "inputs"
     folder.mkdir(parents=True)
+    (folder / weights).touch()
     for condition in ("1-clean", "5-clean", "1-noise", "5-noise"):
-        sounds = [voices[label] + torch.randn(channels, 8, generator=generator) for label in labels.tolist()]
+        sounds = [
+            voices[label] + torch.randn(channels, frames, generator=generator) for label in labels.tolist()
+        ]
         items = Items(padded(sounds), labels, names, condition, reader=SoundReader())
         write_sounds(folder / f"{source}-{condition}.npz", items)
     load("carry_out").carry_out(experiment, place._replace(data=folder))
@@ -236,6 +260,7 @@ def test_a_whole_network_is_compared_with_the_network_as_it_came_and_with_its_la
     assert ("whole-cam++", "cam++", "cosine") in pairs
     assert ("whole-ecapa", "ladder-ecapa", "house, fitted") in pairs
     assert ("whole-cam++", "further-cam++", "house, fitted") in pairs
+    assert ("further-ecapa", "ecapa", "cosine, centred") in pairs
     assert all(one.first.kind == one.second.kind for one in asked)
     assert not any(one.first.system == one.second.system for one in asked)
 
@@ -251,7 +276,7 @@ def test_a_full_grid_has_every_fold_and_seed(load):
         *grid.TRAINED,
         *grid.TUNED,
         *grid.NARROW,
-        grid.FURTHER,
+        *grid.FURTHER,
         *grid.WHOLE,
     ):
         assert {f"{system}-{fold}-{seed}" for fold in range(6) for seed in range(3)} <= set(names)

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from about import chosen_plda, of_trials, scores_by
 from frozen import frozen_measures, ladder_measures, room_measures
-from further import further_measures, source_of
+from further import further_measures, source_of, weights_of
 from grid import FROZEN, FROZEN_ROOMS, FURTHER, LADDERS, UNTRAINED, WHOLE, Experiment
 from grids.running import Place, not_now
-from sets import CHOOSING, FEW_CHOOSING, JOINED, Parts, joined, parts_of
+from sets import CHOOSING, FEW_CHOOSING, JOINED, Parts, files_of, joined, parts_of
 from systems import run_of
 
 from samekind.data import draw
@@ -28,8 +28,10 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Carry out the run, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS, FURTHER, *WHOLE):
+    if experiment.system in (*FROZEN, *LADDERS, *FROZEN_ROOMS, *FURTHER, *WHOLE):
         return _published(experiment, place)
+    if missing := [name for name in files_of(experiment) if not (place.data / name).exists()]:
+        return f"has no {' and no '.join(missing)}"
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
     began = time.perf_counter()
@@ -62,10 +64,11 @@ def _published(experiment: Experiment, place: Place) -> str:
     missing: embeddings, maps or features.
     """
     network = experiment.system.removeprefix("rooms-").removeprefix("ladder-")
-    is_trained = experiment.system in (FURTHER, *WHOLE)
-    needed = f"{source_of(experiment) if is_trained else network}-1-clean.npz"
-    if not (place.data / needed).exists():
-        return f"has no {needed}"
+    is_trained = experiment.system in (*FURTHER, *WHOLE)
+    needed = [f"{source_of(experiment) if is_trained else network}-1-clean.npz"]
+    needed += [weights_of(experiment)] if is_trained else []
+    if missing := [name for name in needed if not (place.data / name).exists()]:
+        return f"has no {' and no '.join(missing)}"
     began = time.perf_counter()
     ladders: dict[str, Any] | None = None
     run: Run | None = None

@@ -5,7 +5,7 @@
 DIR holds speakers60.zip and noise.zip; docs/sounds.md says where the weights are. Writes one .npz for each
 condition: single digits and five joined, clean and with noise. What is there is not computed again. For
 training further they hold, in 16 bits, with ``--features`` what the network takes (no weights needed), with
-``--maps`` what the first layers of CAM++ give.
+``--maps`` what its first layers give.
 """
 
 import argparse
@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids'
 
 import numpy as np
 import torch
-from last_layers import first_maps
+from last_layers import LAST_LAYERS, first_maps
 from prepare import NOISES, speakers, unpack_noise, with_noise
 from sets import JOINED, UTTERANCES, few_places, joined
 from torch import Tensor
@@ -83,17 +83,18 @@ def main() -> None:
     parser.add_argument("--conditions", nargs="+", default=CONDITIONS, choices=CONDITIONS)
     parser.add_argument("--utterances", type=int, default=UTTERANCES, help="of each speaker")
     instead = parser.add_mutually_exclusive_group()
-    instead.add_argument("--maps", action="store_true", help="of CAM++: what its first layers give")
+    instead.add_argument("--maps", action="store_true", help="what the first layers give")
     instead.add_argument("--features", action="store_true", help="what the network takes")
     given = parser.parse_args()
-    if given.maps and given.network != "cam++":
-        parser.error("--maps is for --network cam++")
+    if given.maps and given.network not in LAST_LAYERS:
+        parser.error(f"--maps is for {' and '.join(LAST_LAYERS)}")
     if given.weights is None and not given.features:
         parser.error("give --weights, the file with the weights of the network, or --features")
     torch.set_num_threads(1)
     given.out.mkdir(parents=True, exist_ok=True)
     encoder = SpeakerNetwork(network=given.network, weights=given.weights, freeze="features").eval()
-    prefix = "maps" if given.maps else f"features-{given.network}" if given.features else given.network
+    kind = "maps-" if given.maps else "features-" if given.features else ""
+    prefix = f"{kind}{given.network}"
     for condition in given.conditions:
         path = given.out / f"{prefix}-{condition}.npz"
         if path.exists():

@@ -20,8 +20,8 @@ LADDERS = tuple(f"ladder-{network}" for network in FROZEN)
 FROZEN_ROOMS = tuple(f"rooms-{network}" for network in FROZEN)
 #: Two of them trained further on all utterances: on their own features, from the file of their weights.
 TUNED = {"tuned-ecapa": "embedding_model.ckpt", "tuned-cam++": "campplus_cn_en_common.pt"}
-#: The last layers of CAM++ trained further, on what the first layers give: what a processor can do.
-FURTHER = "further-cam++"
+#: The last layers of two of them trained further, on what the first layers give: what a processor can do.
+FURTHER = ("further-cam++", "further-ecapa")
 #: The whole of a network trained further on a quarter of the utterances, from its features.
 WHOLE = ("whole-cam++", "whole-ecapa")
 #: Trained on the speakers of one room, tested in another: half of its speakers are for adaptation.
@@ -58,13 +58,13 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     if quick:
         return [
             Experiment(system, 0, 0)
-            for system in (*FROZEN, *LADDERS, *UNTRAINED, *TRAINED, *NARROW, ROOMS, SMALL_ROOMS)
+            for system in (*FROZEN, *LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW, ROOMS, SMALL_ROOMS)
         ]
     fixed = [Experiment(system, fold, 0) for system in FROZEN for fold in range(FOLDS)]
     runs = [
         Experiment(system, fold, seed)
         for seed in range(seeds)
-        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW, FURTHER, *WHOLE)
+        for system in (*LADDERS, *UNTRAINED, *TRAINED, *TUNED, *NARROW, *FURTHER, *WHOLE)
         for fold in range(FOLDS)
     ]
     rooms = [Experiment(system, half, 0) for system in FROZEN_ROOMS for half in range(HALVES)]

@@ -1,10 +1,14 @@
-"""The last layers of CAM++, which are trained further, and what its first layers give, computed once."""
+"""The last layers of a published network, which are trained further, and what its first layers give, computed
+once: of CAM++ the last of three dense blocks and all behind it, of ECAPA-TDNN the layer behind the pooling.
+"""
+
+from typing import Any
 
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from samekind.acoustics import lengths_of, marked
-from samekind.encoders import CAMPlusPlus
+from samekind.encoders import ECAPA, CAMPlusPlus
 from samekind.encoders.time_pooling import expect_frames, statistics
 
 #: Dense blocks whose maps are computed once, and the one that is trained.
@@ -36,8 +40,26 @@ class LastLayers(nn.Module):
         return self
 
 
-def first_maps(network: CAMPlusPlus, features: Tensor) -> Tensor:
-    """What `LastLayers` takes, of features (n, bands, frames), padded with NaN."""
+class LastLayer(nn.Module):
+    """The last layer of ECAPA-TDNN, from what the pooling gives, as a sound of one frame (n, 6144, 1)."""
+
+    def __init__(self, network: ECAPA) -> None:
+        super().__init__()
+        self.embedding = network.embedding
+        self.dimension = network.dimension
+
+    def forward(self, x: Tensor) -> Tensor:
+        embeddings: Tensor = self.embedding(x[..., 0])
+        return embeddings
+
+
+LAST_LAYERS: dict[str, Any] = {"cam++": LastLayers, "ecapa": LastLayer}
+
+
+def first_maps(network: CAMPlusPlus | ECAPA, features: Tensor) -> Tensor:
+    """What the last layers take, of features (n, bands, frames), padded with NaN."""
+    if isinstance(network, ECAPA):
+        return network.features(features)[..., None]
     x, lengths = expect_frames(features, network.bands)
     x = network.xvector["tdnn"](network.head(x, lengths))
     lengths = (lengths + 1) // 2

@@ -36,7 +36,7 @@ class Parts(NamedTuple):
 
 def parts_of(experiment: Experiment, place: Place) -> Parts:
     """The items of a run; no speaker is in two parts."""
-    prefix = f"{experiment.system.removeprefix('tuned-')}-" if experiment.system in TUNED else ""
+    prefix = _prefix(experiment)
     clean = _items(place, f"{prefix}clean")
     if experiment.base == ROOMS:
         return _rooms(experiment, clean)
@@ -52,6 +52,20 @@ def parts_of(experiment: Experiment, place: Place) -> Parts:
     spoken = {"clean": clean.only(test), "noise": _items(place, f"{prefix}noisy-test").only(test)}
     spoken = {sound: few(items, UTTERANCES) for sound, items in spoken.items()}
     return Parts(train, clean.only(validation), _conditions(spoken))
+
+
+def files_of(experiment: Experiment) -> list[str]:
+    """The files that `parts_of` and the run read."""
+    prefix = _prefix(experiment)
+    noisy = ["noisy-train"] if experiment.base == "speaker-noisy" else []
+    noisy += [] if experiment.base == ROOMS else [f"{prefix}noisy-test"]
+    weights = [TUNED[experiment.system]] if experiment.system in TUNED else []
+    return [*(f"{name}.npz" for name in (f"{prefix}clean", *noisy)), *weights]
+
+
+def _prefix(experiment: Experiment) -> str:
+    """How the names of its files begin: a network that is trained further has features of its own."""
+    return f"{experiment.system.removeprefix('tuned-')}-" if experiment.system in TUNED else ""
 
 
 def _rooms(experiment: Experiment, clean: Items) -> Parts:

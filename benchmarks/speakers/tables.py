@@ -47,8 +47,11 @@ KINDS |= {
 #: Networks in words.
 NAMES = {"ecapa": "ECAPA-TDNN", "cam++": "CAM++", "resnet34": "ResNet-34"}
 NETWORKS = dict(NAMES)
-TRAINED_FURTHER = {FURTHER: "CAM++, last layers trained"}
-TRAINED_FURTHER |= {system: f"{NETWORKS[system.partition('-')[2]]}, whole trained" for system in WHOLE}
+TRAINED_FURTHER = {
+    system: f"{NETWORKS[system.partition('-')[2]]}, {words} trained"
+    for systems, words in ((FURTHER, "last layers"), (WHOLE, "whole"))
+    for system in systems
+}
 NAMES |= TRAINED_FURTHER
 NAMES |= {f"ladder-{network}": name for network, name in NETWORKS.items()}
 ROOM_NAMES = {ROOMS: "speaker, trained", SMALL_ROOMS: "narrow network"}
