@@ -30,6 +30,17 @@ def test_equal_attention_is_statistics_pooling(context):
     torch.testing.assert_close(pool(x, lengths), statistics(x, lengths), atol=1e-5, rtol=1e-4)
 
 
+def test_attention_sees_each_frame_beside_mean_and_deviation_of_the_whole_sound():
+    pool = AttentivePooling(channels=4, hidden=5).eval()
+    x, lengths = torch.randn(3, 4, 7), torch.tensor([7, 3, 1])
+    for row, length in enumerate(lengths.tolist()):
+        real = x[row : row + 1, :, :length]
+        whole = statistics(real, lengths[row : row + 1])[..., None].expand(-1, -1, length)
+        weights = pool.attention(torch.cat([real, whole], dim=1)).softmax(-1)
+        expected = statistics(real, lengths[row : row + 1], weights)
+        torch.testing.assert_close(pool(x, lengths)[row : row + 1], expected, atol=1e-5, rtol=1e-4)
+
+
 def test_padding_becomes_zero_and_what_has_no_frame_is_refused():
     x = torch.full((2, 3, 4), torch.nan)
     x[0, :, :2], x[1] = 1.0, 1.0

@@ -5,7 +5,10 @@ Snyder et al., "X-Vectors: Robust DNN Embeddings for Speaker Recognition", ICASS
 sound has no weight.
 """
 
+from typing import Any
+
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from samekind.acoustics import lengths_of
@@ -90,13 +93,23 @@ class AttentivePooling(nn.Module):
         )
 
     def forward(self, x: Tensor, lengths: Tensor) -> Tensor:
-        seen = x
-        if self.context:
-            whole = statistics(x, lengths).to(x.dtype)[..., None].expand(-1, -1, x.shape[-1])
-            seen = torch.cat([x, whole], dim=1)
+        seen = self._seen(x, lengths)
+        for layer in list(self.attention)[1:]:
+            seen = layer(seen)
         mask = inside(lengths, x.shape[-1])[:, None]
-        weights = self.attention(seen).float().masked_fill(~mask, -torch.inf).softmax(-1)
+        weights = seen.float().masked_fill(~mask, -torch.inf).softmax(-1)
         return statistics(x, lengths, weights)
+
+    def _seen(self, x: Tensor, lengths: Tensor) -> Tensor:
+        """The first layer: of each frame and, once for all of them, of the whole sound."""
+        first: Any = self.attention[0]
+        channels = x.shape[1]
+        if not self.context:
+            y: Tensor = first(x)
+            return y
+        whole = statistics(x, lengths).to(x.dtype)
+        offset = F.linear(whole, first.weight[:, channels:, 0], first.bias)
+        return F.conv1d(x, first.weight[:, :channels]) + offset[..., None]
 
 
 def pooling_named(name: str, channels: int) -> nn.Module:
