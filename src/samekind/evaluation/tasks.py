@@ -104,18 +104,18 @@ def _without_groups(
     members = _large_enough(items, shot)
     if len(members) < 2:
         return []
-    kept = torch.cat(list(members.values())).sort().values
+    places = torch.cat(list(members.values())).sort().values
     drawn = episodes(
-        items.labels.cpu()[kept],
+        items.labels.cpu()[places],
         way=min(way, len(members)),
         shot=shot,
         queries=min(queries, min(map(len, members.values())) - shot),
         tasks=tasks,
         generator=generator,
     )
-    if len(kept) == len(items):
+    if len(places) == len(items):
         return list(drawn)
-    return [Episode(task.classes, kept[task.support], kept[task.query]) for task in drawn]
+    return [Episode(task.classes, places[task.support], places[task.query]) for task in drawn]
 
 
 def task_scores(
