@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from samekind.data import clusters, prepare
+from samekind.encoders import Compressed, Unchanged
 from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.recipes import house
@@ -62,3 +63,16 @@ def test_features_are_compressed_where_the_run_asks_for_it(rungs):
     short = replace(rungs, run=rungs.run.override(["compress=3"]))
     fitted = short.with_similarities(short.untrained(), every(rungs))
     assert embed(fitted.whole(rungs.sets.train), rungs.sets.train.inputs).shape[1] == 3
+
+
+def test_pretrained_networks_in_a_row_are_projected_to_few_numbers_by_the_rows_alone(rungs, monkeypatch):
+    monkeypatch.setattr("samekind.recipes.rungs.NUMBERS", 4)
+    other = Compressed(encoder=Unchanged(inputs=6), dimension=2).eval()
+    several, rows = [rungs.untrained().features, rungs.features(other)], torch.arange(30)
+    assert rungs.in_a_row(several, rows).embedded(rows).inputs.shape[1] == 8
+    monkeypatch.setattr("samekind.recipes.rungs.is_pretrained", lambda _: True)
+    assert rungs.in_a_row(several, rows[:3]).embedded(rows).inputs.shape[1] == 3  # as many as items
+    before = rungs.in_a_row(several, rows).embedded(rows).inputs
+    assert before.shape[1] == 4
+    several[0].train.inputs[30:] = 7.0
+    torch.testing.assert_close(rungs.in_a_row(several, rows).embedded(rows).inputs, before)

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Sets
+from samekind.data.words import counted
 from samekind.decisions import Choices, Ladder, Rung
 from samekind.errors import expect
 from samekind.evaluation import validation
@@ -31,10 +32,10 @@ from samekind.inference.verify import fit_decision
 from samekind.recipes.folds import Folds, class_folds
 from samekind.recipes.house import house
 from samekind.recipes.measuring import Measured, is_better, joined, rung_of
-from samekind.recipes.rungs import Fitted, Rungs, Validate
+from samekind.recipes.rungs import Features, Fitted, Rungs, Validate
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher
-from samekind.training.estimate import in_words, seconds_of_training
+from samekind.training.estimate import in_words, seconds_of_features, seconds_of_training
 from samekind.training.fabric import launch
 from samekind.training.room import within_memory
 
@@ -43,7 +44,8 @@ from samekind.training.room import within_memory
 SECONDS = 300.0
 
 #: The names of the rungs after the first.
-FITTED, HEAD, TRAINED = "fitted similarity", "head on features", "encoder trained"
+FITTED, SIDE_BY_SIDE, HEAD = "fitted similarity", "networks side by side", "head on features"
+TRAINED = "encoder trained"
 BESIDE, NETWORK = "trained beside untrained", "network over pairs"
 #: A network over pairs needs about a thousand classes; with tens of them it learns those, not likeness.
 CLASSES_FOR_NETWORK = 900
@@ -142,6 +144,7 @@ class _Climb:
     kept: str = ""
     measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
     fits: dict[int | None, Fitted] = field(default_factory=dict)  # by fold; None is all items
+    further: list[Features] = field(default_factory=list)  # of networks beside the first, if they were kept
 
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
@@ -161,6 +164,7 @@ class _Climb:
             return rungs.headed(start, self._rows(fold), choice=choice)
 
         space = self._step(FITTED, fitted, since=mark) or first
+        space = self._networks_side_by_side(numbers) or space
         space = self._step(HEAD, headed) or space
         space = self._train_encoder() or space
         space = self._network_over_pairs() or space
@@ -213,6 +217,33 @@ class _Climb:
             seed=self.rungs.run.seed,
         )
 
+    def _networks_side_by_side(self, numbers: Tensor) -> MetricSpace | None:
+        """The features of several pretrained networks in a row, if there is time to compute them."""
+        began, rungs, items = time.perf_counter(), self.rungs, self.sets.train
+        networks = rungs.further()
+        seconds = sum(seconds_of_features(network, items) for network in networks)
+        after = began - self.began + seconds
+        if not networks:
+            return None
+        if after > self.limit:
+            many = counted(len(networks), "further network", "further networks")
+            self._say(
+                f"{SIDE_BY_SIDE}: not begun: {len(items):,} items by {many}, about {in_words(seconds)}; "
+                f"--minutes {math.ceil(after / 60)} allows it"
+            )
+            return None
+        others = [rungs.features(network) for network in networks]
+
+        def several(fold: int | None, choice: Choice | None) -> Fitted:
+            plain = rungs.in_a_row([self.start.features, *others], self._rows(fold))
+            return rungs.with_similarities(plain, self._rows(fold), choice=choice, folds=numbers)
+
+        fitted = _Once(several)
+        fitted(None)  # all folds choose the similarities, for all of them
+        space = self._step(SIDE_BY_SIDE, fitted, since=began)
+        self.further = others if space is not None else []
+        return space
+
     def _train_encoder(self) -> MetricSpace | None:
         """The last rung, on as many folds as there is time for, if it is at least one."""
         run, items, folds = self.rungs.run, self.sets.train, len(self.folds.parts)
@@ -229,14 +260,16 @@ class _Climb:
         count = max(1, min(folds, int(min(left, SECONDS) / max(fold, 1e-9))))
         self._say(f"{TRAINED}: {about}, and {in_words(count * fold)} to measure it first")
         trained = _Once(self._trained)
-        if not self.folds.few:
-            return self._step(TRAINED, trained, folds=count)
-        self._step(TRAINED, trained, folds=count, not_kept=f"with {self._classes} classes not kept alone")
+        not_kept = f"with {self._classes} classes not kept alone" if self.folds.few else ""
+        alone = self._step(TRAINED, trained, folds=count, not_kept=not_kept)
+        if not self.folds.few and not self.further:
+            return alone
 
         def beside(fold: int | None, choice: Choice | None) -> Fitted:
-            return self.rungs.beside(self.start, trained(fold), self._rows(fold), choice=choice)
+            untrained = [self.start.features, *self.further]
+            return self.rungs.beside(untrained, trained(fold), self._rows(fold), choice=choice)
 
-        return self._step(BESIDE, _Once(beside), folds=count)
+        return self._step(BESIDE, _Once(beside), folds=count) or alone
 
     def _network_over_pairs(self) -> MetricSpace | None:
         """The network over pairs on top of the kept rung, where there are classes enough. Its errors on the

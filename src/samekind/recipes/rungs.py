@@ -4,7 +4,7 @@ An encoder computes the features of all items once. What is fitted on top of it 
 prototypes and thresholds) is a space of these features, and becomes a space of the items in the end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from samekind.parts import make
 from samekind.prototypes import Prototypes
 from samekind.recipes import measuring
 from samekind.recipes.folds import Fold as Cut
-from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
+from samekind.recipes.house import head, is_pretrained, over_pairs, relatives, untrained
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -31,6 +31,10 @@ from samekind.training.brief import train_briefly
 from samekind.training.build import build_encoder
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
+
+#: Several networks side by side are projected to so many numbers: on small folders of birds these keep all
+#: that their 3,840 numbers give.
+NUMBERS = 512
 
 Validate = Callable[[MetricSpace], dict[str, float]]
 
@@ -103,7 +107,7 @@ class Rungs:
         with random_states_kept():
             torch.manual_seed(self.run.seed)
             encoder = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
-        return self._plain(self._features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
+        return self._plain(self.features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
 
     def with_similarities(
         self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None, folds: Tensor | None = None
@@ -112,6 +116,24 @@ class Rungs:
         an earlier ``choice``, or, for all items, by ``folds``: the number of the fold of each.
         """
         return self._with(fitted._replace(space=deepcopy(fitted.space)), rows, choice, folds)
+
+    def further(self) -> list[nn.Module]:
+        """The pretrained networks that can stand beside that of the run; none where it has no `relatives`."""
+        with random_states_kept():
+            torch.manual_seed(self.run.seed)
+            networks = [build_encoder(run, self.sets.train).eval() for run in relatives(self.run)]
+        return [network.to(launch(self.device, self.run.precision).device) for network in networks]
+
+    def in_a_row(self, several: Sequence[Features], rows: Tensor) -> Fitted:
+        """The features of several encoders in a row, each of length 1, compared by the cosine. Those of
+        pretrained networks are many numbers: they are projected to the principal directions of the rows.
+        """
+        features = Features(
+            SideBySide(encoders=[one.encoder for one in several]).eval(),
+            _joined([one.train for one in several]),
+            _joined([one.validation for one in several]),
+        )
+        return self._plain(features, rows, most=NUMBERS if is_pretrained(self.run) else None)
 
     def headed(self, start: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
         """A head trained on the features of the rows, which stay as they are; then similarities on top, with
@@ -148,36 +170,47 @@ class Rungs:
         space = train_recovering(
             self.run, items, folder=folder, validate=validate, device=self.device, watcher=watcher
         )
-        return self._with(self._plain(self._features(space.encoder), rows), rows, choice)
+        return self._with(self._plain(self.features(space.encoder), rows), rows, choice)
 
-    def beside(self, start: Fitted, trained: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
-        """The features of the ``start`` and of a ``trained`` encoder in a row, each scaled to length 1, with
-        similarities fitted to those of the rows.
+    def beside(
+        self,
+        untrained: Sequence[Features],
+        trained: Fitted,
+        rows: Tensor,
+        *,
+        choice: Choice | None = None,
+    ) -> Fitted:
+        """``untrained`` features and those of a ``trained`` encoder in a row, with similarities fitted to
+        those of the rows.
         """
-        one, other = start.features, trained.features
-        features = Features(
-            SideBySide(encoders=[one.encoder, other.encoder]).eval(),
-            _in_a_row(one.train, other.train),
-            _in_a_row(one.validation, other.validation),
-        )
-        return self._with(self._plain(features, rows), rows, choice)
+        return self._with(self.in_a_row([*untrained, trained.features], rows), rows, choice)
 
-    def _features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
+    def features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
         encoder = encoder.to(launch(self.device, self.run.precision).device).eval()
         parts = (self.sets.train, self.sets.validation)
         return Features(encoder, *(feature_items(encoder, items, cache=cache) for items in parts))
 
-    def _plain(self, features: Features, rows: Tensor, *, encoder: nn.Module | None = None) -> Fitted:
+    def _plain(
+        self,
+        features: Features,
+        rows: Tensor,
+        *,
+        encoder: nn.Module | None = None,
+        most: int | None = None,
+    ) -> Fitted:
         """The features, or what an ``encoder`` makes of them, compared by the cosine; compressed, if the run
-        asks for it, by a projection that is fitted to the rows.
+        asks for it or there are more than ``most`` numbers, by a projection that is fitted to the rows.
         """
         encoder = encoder or Unchanged(inputs=features.train.shape[0])
         means: Prototypes = make("prototypes", "SupportMeans", {"dimension": encoder.dimension})
         space = (
             MetricSpace(encoder, Cosine(), means).to(launch(self.device, self.run.precision).device).eval()
         )
-        if self.run.compress:
-            space = compress(space, features.train.take(rows), dimension=self.run.compress)
+        dimension = self.run.compress
+        if most and not dimension:
+            dimension = min(most, len(rows), means.dimension)
+        if dimension:
+            space = compress(space, features.train.take(rows), dimension=dimension)
         return Fitted(space, features)
 
     def _with(
@@ -201,12 +234,10 @@ class Rungs:
         return fitted._replace(choice=chosen)
 
 
-def _in_a_row(one: Items, other: Items) -> Items:
-    """The same items with the features of both, as `SideBySide` puts them."""
-    assert isinstance(one.inputs, Tensor)
-    assert isinstance(other.inputs, Tensor)
-    vectors = torch.cat([F.normalize(one.inputs), F.normalize(other.inputs)], dim=1)
-    return replace(one, inputs=vectors, reader=VectorReader(dimension=vectors.shape[1]))
+def _joined(several: Sequence[Items]) -> Items:
+    """The same items with all their vectors, each of length 1, in a row."""
+    vectors = torch.cat([F.normalize(items.inputs[:]) for items in several], dim=1)
+    return replace(several[0], inputs=vectors, reader=VectorReader(dimension=vectors.shape[1]))
 
 
 def _only(items: Items) -> Items:
