@@ -13,6 +13,8 @@ from samekind.training import Batches, Defence, Optimiser, Part, Run, Schedule
 SEEDS = 3
 #: Steps, restarts and queries of a sound attack where a CPU must do it for many models.
 BRIEF = (40, 1, 100)
+#: And of a network that takes a hundred times as long as LeNet.
+SLIGHT = (20, 1, 50)
 
 
 class Pictures(NamedTuple):
@@ -23,7 +25,8 @@ class Pictures(NamedTuple):
     ``every``-th is taken, ``most`` test pictures are attacked, ``sigma`` is the noise of a smoothed space.
     ``sound`` are the steps, restarts and queries of the sound attack, ``brief`` those of a defended space if
     they are others; such a space is not attacked in all the ways of the table of the undefended ones.
-    ``on_cpu``: it is cut down to what a CPU can do.
+    ``on_cpu``: it is cut down to what a CPU can do. ``size`` and ``rate`` are those of a batch and of the
+    optimiser with a residual network.
     """
 
     folder: str
@@ -39,6 +42,8 @@ class Pictures(NamedTuple):
     brief: tuple[int, int, int] | None = None
     defended_epochs: int | None = None
     on_cpu: bool = False
+    size: int = 256
+    rate: float = 0.1
 
 
 DATA = {
@@ -49,6 +54,10 @@ DATA = {
     "mnist": Pictures("mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25),
     "cifar10-narrow": Pictures(
         "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=400, sound=(50, 2, 200), on_cpu=True
+    ),
+    "cifar10-cut": Pictures(
+        "cifar10", 8 / 255, 2 / 255, (7, 20), 6, 3, 0.25, 10, 100, SLIGHT, brief=SLIGHT, on_cpu=True,
+        size=32, rate=0.05,
     ),
     "mnist-whole": Pictures(
         "mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25, most=200, sound=BRIEF, brief=BRIEF, on_cpu=True
@@ -77,6 +86,7 @@ DEFENCES: dict[str, Defence | None] = {
 WANTED = {
     "cifar10": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1", "noise"),
     "cifar10-narrow": ("none",),
+    "cifar10-cut": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1"),
     "mnist": ("none", "all", "trades", "noise"),
     "mnist-whole": ("none", "all", "noise"),
     "mnist-cut": ("none", "all", "trades"),
@@ -128,7 +138,7 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     if pictures.folder == "cifar10":
         network = Part("WideResNet", {"depth": 16, "width": 1}) if pictures.on_cpu else Part("PreActResNet18")
         encoder = Part("Conv4", {"dimension": 64}) if quick else network
-        run = as_for_pictures(run, encoder, size=256, rate=0.1)
+        run = as_for_pictures(run, encoder, size=pictures.size, rate=pictures.rate)
     elif experiment.data in ("mnist-cut", "digits"):  # few items: few steps
         run = replace(run, optimiser=Optimiser("Adam", rate=2e-3), batches=Batches("Shuffled", {"size": 32}))
     if experiment.defence == "noise":

@@ -16,6 +16,7 @@ NAMES = {
     "pacs": "PACS, a style left out",
     "digits": "Eight of ten digits, corrupted",
     "mnist-cut": "A thirtieth of MNIST, corrupted",
+    "cifar10-cut": "A fifth of CIFAR-10 with a narrow network, corrupted",
     "cifar10": "CIFAR-10, corrupted",
 }
 HEADS = {"similarity": "similarity", "auxiliary": "dense layer", "fused": "both"}
