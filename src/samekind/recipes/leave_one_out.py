@@ -46,11 +46,11 @@ def leave_one_out(
 
     Returns the rows of each domain under its name, then the mean over domains with its interval, and the
     worst. ``held_out`` is the share of each class of each source domain that is kept for validation, or of
-    each class where no domain has two items of one: it chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the domain left out;
-    the rows then have the note "selected on test". The run of each domain has a folder of its number, and the
-    same call goes on where it was stopped, with the split it began with. If items have groups, whole groups
-    are held out where every source domain has enough; rows about items whose groups are in more than one part
-    say so.
+    each class where no domain has two items of one: it chooses the epoch and fits the thresholds.
+    ``select_on="test"`` chooses the epoch on the domain left out; the rows then have the note "selected on
+    test". The run of each domain has a folder of its number, and the same call goes on where it was stopped,
+    with the split it began with. If items have groups, whole groups are held out where every source domain
+    has enough; rows about items whose groups are in more than one part say so.
 
     ``encoder`` is a module of your own, as for `fit`. Every domain is trained with a fresh copy of it: a
     trained one has seen the domain that the next run leaves out.

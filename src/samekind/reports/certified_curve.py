@@ -11,8 +11,8 @@ POINTS = 24
 
 
 def certified_curve(answers: Mapping[str, Certified]) -> Figure:
-    """One line for each name over the radius, up to the largest of any item, with 95 % intervals as a band. The
-    axis says how large a radius can be with so many draws. Without any answer it is a ``ValueError``.
+    """One line for each name over the radius, up to the largest of any item, with 95 % intervals as a band.
+    The axis says how large a radius can be with so many draws. Without any answer it is a ``ValueError``.
     """
     largest = max((float(answer.radii.max()) for answer in answers.values()), default=0.0)
     radii = [(largest or 1.0) * place / POINTS for place in range(POINTS + 1)]
