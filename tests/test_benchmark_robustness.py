@@ -54,6 +54,12 @@ def test_a_trial_has_every_run_that_needs_a_gpu(load):
     assert not any("narrow" in name or "cut" in name for name in tried)
 
 
+def test_every_run_of_a_trial_has_one_epoch(load):
+    grid = load("grid")
+    for experiment in grid.grid(quick=True):
+        assert grid.run_of(experiment, digits(), quick=True).epochs == 1
+
+
 def test_table_5_6_needs_all_five_trainings(load):
     tables = load("tables")
     spaces = {

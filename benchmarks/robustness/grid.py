@@ -139,4 +139,4 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     if defence is not None:
         epsilon = pictures.epsilon if defence.norm == "linf" else defence.epsilon
         run = replace(run, defence=replace(defence, epsilon=epsilon, steps=pictures.defence_steps))
-    return replace(run, epochs=1) if quick else run
+    return replace(run, epochs=1, schedule=Schedule("constant")) if quick else run
