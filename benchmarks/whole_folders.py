@@ -102,17 +102,23 @@ def table(folders: dict[str, dict[str, Any]]) -> str:
         for system, figures in content["figures"].items():
             shown = [f"{figures[measure]:.1f}" if measure in figures else "" for measure in MEASURES]
             rows.append([name, f"**{system}**", *shown] if system == HOUSE else ["", system, *shown])
-    for system, measures in REFERENCES.items():
-        gains = {
-            measure: [
-                content["figures"][HOUSE][measure] - content["figures"][system][measure]
-                for content in folders.values()
-            ]
-            for measure in measures
-        }
-        shown = [with_interval(gains[measure]) if measure in gains else "" for measure in MEASURES]
-        rows.append([f"all {len(folders)}", f"house recipe less {system}", *shown])
+    for system in next(iter(folders.values()))["figures"]:
+        if system != HOUSE:
+            shown = [_gain(folders, system, measure) for measure in MEASURES]
+            rows.append([f"all {len(folders)}", f"house recipe less {system}", *shown])
     return markdown(HEADING, rows)
+
+
+def _gain(folders: dict[str, dict[str, Any]], system: str, measure: str) -> str:
+    """How much the house recipe is above a system, with the interval over folders; empty if that has no such
+    measure.
+    """
+    pairs = [(content["figures"][HOUSE], content["figures"][system]) for content in folders.values()]
+    return (
+        with_interval([one[measure] - other[measure] for one, other in pairs])
+        if measure in pairs[0][1]
+        else ""
+    )
 
 
 def _processor_seconds() -> float:

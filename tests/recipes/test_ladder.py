@@ -140,6 +140,18 @@ def test_networks_side_by_side_are_one_space(informed, sets, run, climbed, tmp_p
     torch.testing.assert_close(z @ z.T, every @ every.T, atol=1e-4, rtol=0)
 
 
+def test_the_trained_encoder_is_tried_beside_the_networks_that_were_kept(
+    informed, sets, run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(importlib.import_module("samekind.recipes.folds"), "FEW_CLASSES", 8)
+    kept = ("raw input", SIDE_BY_SIDE, BESIDE)
+    monkeypatch.setattr(ladder._Climb, "_is_better", lambda self, name, *_, **__: name in kept)
+    space = climb(sets, run=run, folder=tmp_path)
+    assert [rung.name for rung in space.ladder.rungs][2:] == [SIDE_BY_SIDE, HEAD, TRAINED, BESIDE]
+    assert space.ladder.kept == BESIDE
+    assert MetricSpace.load(tmp_path / "space").embed(sets.unseen.inputs).shape[1] == 24 + 4 + 16
+
+
 def test_networks_side_by_side_need_time(informed, sets, run, tmp_path):
     lines = []
     space = climb(sets, run=run, folder=tmp_path, minutes=0, tell=lines.append)

@@ -65,14 +65,14 @@ def test_features_are_compressed_where_the_run_asks_for_it(rungs):
     assert embed(fitted.whole(rungs.sets.train), rungs.sets.train.inputs).shape[1] == 3
 
 
-def test_networks_in_a_row_are_projected_to_few_numbers_by_the_rows_alone(rungs, monkeypatch):
+def test_pretrained_networks_in_a_row_are_projected_to_few_numbers_by_the_rows_alone(rungs, monkeypatch):
     monkeypatch.setattr("samekind.recipes.rungs.NUMBERS", 4)
-    rows = torch.arange(30)
     other = Compressed(encoder=Unchanged(inputs=6), dimension=2).eval()
-    plain = rungs.side_by_side(rungs.untrained(), [other])
-    assert plain(rows).embedded(every(rungs)).inputs.shape[1] == 4
-    assert plain(rows[:3]).embedded(every(rungs)).inputs.shape[1] == 3  # three items have three directions
-    spoilt = plain(rows).features.train.inputs[30:]
-    before = plain(rows).embedded(rows).inputs
-    spoilt.fill_(7.0)
-    torch.testing.assert_close(plain(rows).embedded(rows).inputs, before)
+    several, rows = [rungs.untrained().features, rungs.features(other)], torch.arange(30)
+    assert rungs.in_a_row(several, rows).embedded(rows).inputs.shape[1] == 8
+    monkeypatch.setattr("samekind.recipes.rungs.is_pretrained", lambda _: True)
+    assert rungs.in_a_row(several, rows[:3]).embedded(rows).inputs.shape[1] == 3  # as many as items
+    before = rungs.in_a_row(several, rows).embedded(rows).inputs
+    assert before.shape[1] == 4
+    several[0].train.inputs[30:] = 7.0
+    torch.testing.assert_close(rungs.in_a_row(several, rows).embedded(rows).inputs, before)

@@ -32,7 +32,7 @@ from samekind.inference.verify import fit_decision
 from samekind.recipes.folds import Folds, class_folds
 from samekind.recipes.house import house
 from samekind.recipes.measuring import Measured, is_better, joined, rung_of
-from samekind.recipes.rungs import Fitted, Rungs, Validate
+from samekind.recipes.rungs import Features, Fitted, Rungs, Validate
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher
 from samekind.training.estimate import in_words, seconds_of_features, seconds_of_training
@@ -144,6 +144,7 @@ class _Climb:
     kept: str = ""
     measured: list[Measured] = field(default_factory=list)  # of the kept rung, by fold
     fits: dict[int | None, Fitted] = field(default_factory=dict)  # by fold; None is all items
+    further: list[Features] = field(default_factory=list)  # of networks beside the first, if they were kept
 
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
@@ -231,15 +232,17 @@ class _Climb:
                 f"--minutes {math.ceil(after / 60)} allows it"
             )
             return None
-        plain = rungs.side_by_side(self.start, networks)
+        others = [rungs.features(network) for network in networks]
 
-        def fit(fold: int | None, choice: Choice | None) -> Fitted:
-            rows = self._rows(fold)
-            return rungs.with_similarities(plain(rows), rows, choice=choice, folds=numbers)
+        def several(fold: int | None, choice: Choice | None) -> Fitted:
+            plain = rungs.in_a_row([self.start.features, *others], self._rows(fold))
+            return rungs.with_similarities(plain, self._rows(fold), choice=choice, folds=numbers)
 
-        fitted = _Once(fit)
+        fitted = _Once(several)
         fitted(None)  # all folds choose the similarities, for all of them
-        return self._step(SIDE_BY_SIDE, fitted, since=began)
+        space = self._step(SIDE_BY_SIDE, fitted, since=began)
+        self.further = others if space is not None else []
+        return space
 
     def _train_encoder(self) -> MetricSpace | None:
         """The last rung, on as many folds as there is time for, if it is at least one."""
@@ -257,14 +260,16 @@ class _Climb:
         count = max(1, min(folds, int(min(left, SECONDS) / max(fold, 1e-9))))
         self._say(f"{TRAINED}: {about}, and {in_words(count * fold)} to measure it first")
         trained = _Once(self._trained)
-        if not self.folds.few:
-            return self._step(TRAINED, trained, folds=count)
-        self._step(TRAINED, trained, folds=count, not_kept=f"with {self._classes} classes not kept alone")
+        not_kept = f"with {self._classes} classes not kept alone" if self.folds.few else ""
+        alone = self._step(TRAINED, trained, folds=count, not_kept=not_kept)
+        if not self.folds.few and not self.further:
+            return alone
 
         def beside(fold: int | None, choice: Choice | None) -> Fitted:
-            return self.rungs.beside(self.start, trained(fold), self._rows(fold), choice=choice)
+            untrained = [self.start.features, *self.further]
+            return self.rungs.beside(untrained, trained(fold), self._rows(fold), choice=choice)
 
-        return self._step(BESIDE, _Once(beside), folds=count)
+        return self._step(BESIDE, _Once(beside), folds=count) or alone
 
     def _network_over_pairs(self) -> MetricSpace | None:
         """The network over pairs on top of the kept rung, where there are classes enough. Its errors on the

@@ -107,7 +107,7 @@ class Rungs:
         with random_states_kept():
             torch.manual_seed(self.run.seed)
             encoder = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
-        return self._plain(self._features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
+        return self._plain(self.features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
 
     def with_similarities(
         self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None, folds: Tensor | None = None
@@ -124,12 +124,16 @@ class Rungs:
             networks = [build_encoder(run, self.sets.train).eval() for run in relatives(self.run)]
         return [network.to(launch(self.device, self.run.precision).device) for network in networks]
 
-    def side_by_side(self, start: Fitted, networks: Sequence[nn.Module]) -> Callable[[Tensor], Fitted]:
-        """A way from rows to a space of the features of the ``start`` and of further ``networks`` in a row,
-        projected to the principal directions of those of the rows.
+    def in_a_row(self, several: Sequence[Features], rows: Tensor) -> Fitted:
+        """The features of several encoders in a row, each of length 1, compared by the cosine. Those of
+        pretrained networks are many numbers: they are projected to the principal directions of the rows.
         """
-        features = _in_a_row(start.features, *map(self._features, networks))
-        return lambda rows: self._plain(features, rows, most=NUMBERS)
+        features = Features(
+            SideBySide(encoders=[one.encoder for one in several]).eval(),
+            _joined([one.train for one in several]),
+            _joined([one.validation for one in several]),
+        )
+        return self._plain(features, rows, most=NUMBERS if is_pretrained(self.run) else None)
 
     def headed(self, start: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
         """A head trained on the features of the rows, which stay as they are; then similarities on top, with
@@ -166,16 +170,22 @@ class Rungs:
         space = train_recovering(
             self.run, items, folder=folder, validate=validate, device=self.device, watcher=watcher
         )
-        return self._with(self._plain(self._features(space.encoder), rows), rows, choice)
+        return self._with(self._plain(self.features(space.encoder), rows), rows, choice)
 
-    def beside(self, start: Fitted, trained: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
-        """The features of the ``start`` and of a ``trained`` encoder in a row, each scaled to length 1, with
-        similarities fitted to those of the rows.
+    def beside(
+        self,
+        untrained: Sequence[Features],
+        trained: Fitted,
+        rows: Tensor,
+        *,
+        choice: Choice | None = None,
+    ) -> Fitted:
+        """``untrained`` features and those of a ``trained`` encoder in a row, with similarities fitted to
+        those of the rows.
         """
-        features = _in_a_row(start.features, trained.features)
-        return self._with(self._plain(features, rows), rows, choice)
+        return self._with(self.in_a_row([*untrained, trained.features], rows), rows, choice)
 
-    def _features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
+    def features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
         encoder = encoder.to(launch(self.device, self.run.precision).device).eval()
         parts = (self.sets.train, self.sets.validation)
         return Features(encoder, *(feature_items(encoder, items, cache=cache) for items in parts))
@@ -220,16 +230,6 @@ class Rungs:
             choice=choice,
         )
         return fitted._replace(choice=chosen)
-
-
-def _in_a_row(*several: Features) -> Features:
-    """The features of several encoders in a row, each scaled to length 1, as `SideBySide` puts them."""
-    encoder = SideBySide(encoders=[features.encoder for features in several]).eval()
-    return Features(
-        encoder,
-        _joined([features.train for features in several]),
-        _joined([features.validation for features in several]),
-    )
 
 
 def _joined(several: Sequence[Items]) -> Items:
