@@ -164,10 +164,16 @@ def _spaces(variants: dict[str, list[Content]]) -> str:
 
 
 def _together(variants: dict[str, list[Content]]) -> str:
-    """Table 5.6: MC by l2 with each other measure over the trainings of chapter 5; nothing if one lacks."""
-    if not set(BUDGETS) <= set(variants):
+    """Table 5.6: MC by l2 with each other measure over the trainings of chapter 5, by the seeds that all of
+    them have; nothing if there is none.
+    """
+    seeds = set.intersection(*({run["seed"] for run in variants.get(budget, ())} for budget in BUDGETS))
+    if not seeds:
         return ""
-    spaces = [[run["representation"]["space"] for run in variants[budget]] for budget in BUDGETS]
+    spaces = [
+        [run["representation"]["space"] for run in variants[budget] if run["seed"] in seeds]
+        for budget in BUDGETS
+    ]
     means = [{name: sum(one[name] for one in some) / len(some) for name in MEASURES} for some in spaces]
     rows = [
         [name, *(f"{value:.3f} (p {chance:.2g})" for value, chance in both.values())]
