@@ -819,6 +819,7 @@ def test_the_tables_of_tasks_say_who_learns_faster(load):
     # The mean of ten checkpoints has the level nine after the first that has it.
     assert "| Conv4 | 5 | 0 | 40.0 | 3,000 | 2,600 |" in written
     assert "| birds | 5-way 1-shot | conv4-proto-dr | 6,000 | 3 | 50.00 ± 1.00 | 50.00 ± 1.00 |" in written
+    assert written.count("<details>") == written.count("</details>") == 2
     assert re.findall("(?m)^### (.*)", written) == [
         "Birds, full length",
         "Other heads on the same embeddings",
@@ -879,6 +880,31 @@ def test_a_stopped_training_by_tasks_goes_on_to_the_same_numbers(load, tmp_path,
     assert (whole.best, whole.curves) == (parts.best, parts.curves) == (1, whole.curves)
     tensors = zip(space.state_dict().values(), other.state_dict().values(), strict=True)
     assert all(torch.equal(one, two) for one, two in tensors)
+
+
+@pytest.mark.parametrize("system", ["conv4-proto-dr", "conv4-nearest-softmax", "conv4-matching"])
+def test_a_run_by_tasks_leaves_its_json_and_its_row(load, tmp_path, monkeypatch, system):
+    """On made-up pictures: it starts, is validated and tested, and the tables can be made of it."""
+    grid, carry_out = load("grid", "few_shot_study"), load("carry_out")
+    sets, tables = load("sets"), load("tables")
+    draw = torch.Generator().manual_seed(0)
+    pixels = torch.randint(256, (160, 3, 49, 49), dtype=torch.uint8, generator=draw)
+    items = Items(pixels, torch.arange(160) // 20, tuple("abcdefgh"), "made up")
+    small = dataclasses.replace(items, inputs=pixels[..., :32, :32])
+    monkeypatch.setattr(carry_out, "parts_of", lambda *_: sets.Parts(items, small, small))
+    place = load("grids.running").Place(tmp_path, tmp_path, tmp_path, "cpu", math.inf, True)
+    experiment = grid.Experiment("birds", system, 5, 0)
+    stored = tmp_path / f"{experiment.name}.pt"
+    stored.write_text("of a training that is not a trial")
+    carry_out.carry_out(experiment, place)
+    results = load("grids.results").results_in(tmp_path)
+    content = results.contents[experiment.variant, 0]
+    assert content["episodes"] == 20
+    assert len(content["checkpoints"]["validation"]) == 2
+    assert {"norm_ratio", "con_alpha", "div_alpha", "con_div"} <= content["checkpoints"].keys()
+    assert 0 <= content["test"]["5-way 5-shot"]["mean"] <= 1
+    assert f"| birds | 5-way 5-shot | {system} | 20 | 1 | " in tables.tables(results)
+    assert stored.exists()
 
 
 def test_tasks_within_an_alphabet_show_two_people(load):

@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -64,7 +65,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
         "torch": torch.__version__,
     }
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
-    (place.work / f"{experiment.name}.pt").unlink(missing_ok=True)
+    _store(experiment, place).unlink(missing_ok=True)
     told = ", ".join(f"{name} {100 * row['mean']:.2f}" for name, row in content["test"].items())
     return f"{told}; {content['seconds'].get('training', 0):.0f} s of training"
 
@@ -88,8 +89,8 @@ def _by_tasks(experiment: Experiment, run: Run, parts: Parts, fabric: Fabric, pl
         asked = Episode(tasks.classes, places[..., : experiment.shot], places[..., experiment.shot :])
         return float(accuracies(space, z, asked, head).mean())
 
-    store = place.work / f"{experiment.name}.pt"
-    space, progress = taught(run, parts.train, fabric, validate, store=store, deadline=place.deadline)
+    store, deadline = _store(experiment, place), place.deadline
+    space, progress = taught(run, parts.train, fabric, validate, store=store, deadline=deadline)
     z, tests = embedded(space, parts.test.inputs, fabric), test_tasks(experiment, parts.test, place)
     test = {name: summed(accuracies(space, z, tasks, head)) for name, tasks in tests.items()}
     for other in _other_heads(experiment):
@@ -105,6 +106,11 @@ def _by_tasks(experiment: Experiment, run: Run, parts: Parts, fabric: Fabric, pl
         "episodes": run.epochs * int(run.batches.arguments["steps"]),
         "seconds": {"training": progress.seconds},
     }
+
+
+def _store(experiment: Experiment, place: Place) -> Path:
+    """The file of a training that is not done. That of a trial lies elsewhere: both may run at a time."""
+    return (place.work / "quick" if place.quick else place.work) / f"{experiment.name}.pt"
 
 
 def _other_heads(experiment: Experiment) -> list[TaskHead]:

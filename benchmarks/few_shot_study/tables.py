@@ -11,11 +11,11 @@ from speed import speed
 from steps import steps
 
 TITLES: dict[Data, str] = {
+    "birds": "Birds, full length",
+    "omniglot": "Characters, full length",
     "omniglot-long": "Characters, tasks of five classes",
     "omniglot-short": "Characters, short",
     "birds-short": "Birds, short",
-    "birds": "Birds, full length",
-    "omniglot": "Characters, full length",
 }
 #: Heads beside a system's own, and what they are called.
 HEADS = {
@@ -36,12 +36,12 @@ SAME = 1e-6
 
 
 def tables(results: Results) -> str:
-    """Of each of the data accuracy, speed and dynamics; other heads; the pretrained network; and what of all
+    """Of each of the data accuracy, speed and dynamics; the pretrained network; other heads; and what of all
     that is not run.
     """
     parts = {title: _by_tasks(cases_of(results, data)) for data, title in TITLES.items()}
-    parts["Other heads on the same embeddings"] = _heads(results)
     parts["A pretrained network instead"] = _house(results)
+    parts["Other heads on the same embeddings"] = _heads(results)
     sections = [f"### {title}\n\n{part}" for title, part in parts.items() if part]
     return "\n\n".join([*sections, *_not_run(results)])
 
@@ -78,7 +78,16 @@ def _means(contents: Sequence[Content], measure: str) -> str:
 
 
 def _by_tasks(cases: Sequence[Case]) -> str:
-    return "\n\n".join([_accuracy(cases), speed(cases), steps(cases)]) if cases else ""
+    """The accuracy, and folded up below it how that came about."""
+    if not cases:
+        return ""
+    folded = {"Who learns faster": speed(cases), "What a step does": steps(cases)}
+    return "\n\n".join([_accuracy(cases), *(_folded(*part) for part in folded.items())])
+
+
+def _folded(title: str, written: str) -> str:
+    """What a reader opens by a click."""
+    return f"<details>\n<summary>{title}</summary>\n\n{written}\n\n</details>"
 
 
 def _accuracy(cases: Sequence[Case]) -> str:

@@ -4,10 +4,12 @@ import json
 from dataclasses import asdict
 
 import pytest
+import torch
 
 from samekind.cli.thresholds import PLAIN
-from samekind.decisions import Decision
+from samekind.decisions import Balance, Decision
 from samekind.encoders import Standardised
+from samekind.prototypes import SupportMeans
 from samekind.space import MetricSpace
 
 
@@ -96,6 +98,18 @@ def test_prints_the_threshold_for_none_of_these(samekind, space, tmp_path):
     [line] = [line for line in page.splitlines() if line.startswith("open set ")]
     assert line.split() == ["open", "set", "0.2500", "far=0.1", "20.00%", "0.00%"]
     assert "open set: fitted on 4 known, 5 unknown\n" in page
+
+
+def test_names_the_first_of_many_enrolled_classes(samekind, space, tmp_path):
+    names = [f"new {number:04}" for number in range(2000)]
+    other = MetricSpace(space.encoder, space.similarity, SupportMeans(dimension=64)).eval()
+    other.balances = {"similarity": Balance(0.25, "made up")}
+    other.enroll_classes(dict(zip(names, torch.randn(2000, 1, 64), strict=True)))
+    other.save(tmp_path / "many")
+    page = samekind("info", tmp_path / "many").out
+    first = ", ".join(names[:10])
+    assert f"Enrolled classes ({first} and 1990 more) get +0.25 on their similarity scores.\n" in page
+    assert json.loads(samekind("info", tmp_path / "many", "--json").out)["enrolled"] == names
 
 
 def test_takes_the_folder_of_the_space(samekind, trained):

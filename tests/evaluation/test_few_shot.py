@@ -10,6 +10,7 @@ from torch import nn
 
 from samekind import similarities
 from samekind.data import Items, clusters
+from samekind.errors import SettingError
 from samekind.evaluation import few_shot
 from samekind.evaluation.few_shot import few_shot_rows
 from samekind.evaluation.samples import Sample
@@ -161,6 +162,33 @@ def test_two_large_groups_of_a_class_are_one_for_examples_and_one_for_queries():
     items = Items(x, groups // 2, tuple("abcde"), "pairs", groups=groups)
     rows = few_shot(a_space(similarities.Euclidean()), items, x, name="x", shots=(5,), tasks=40)
     assert {(row.measure, row.note) for row in rows} == {("5-way 5-shot", "own group left out")}
+
+
+def test_a_note_says_what_is_not_usual():
+    """One class of two items is in no task of two examples."""
+    few = ITEMS.take(torch.cat([torch.arange(40), torch.arange(40, 42)]))
+    options = {"name": "x", "shots": (1, 2), "queries": 2, "tasks": 2}
+    rows = few_shot(a_space(Cosine()), few, few.inputs, **options, by="nearest", centre=4)
+    assert [row.note for row in rows] == [
+        "by the nearest example; centred on 4 queries of all classes in turn",
+        "5 of 6 classes have enough items; by the nearest example; "
+        "centred on 4 queries of all classes in turn",
+    ]
+
+
+def test_tuned_prototypes_answer_tasks():
+    images = torch.rand(6, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    noise = torch.rand(36, 1, 8, 8, generator=torch.Generator().manual_seed(1))
+    labels = torch.arange(36) // 6
+    items = Items((255 * (images[labels] + noise) / 2).byte(), labels, tuple("abcdef"), "images")
+    space = MetricSpace(nn.Flatten(), Cosine(), SupportMeans(dimension=64)).eval()
+    z = space.embed(items.inputs / 255)
+    options = {"name": "x", "shots": (2,), "queries": 4, "tasks": 5}
+    [plain], [tuned] = (few_shot(space, items, z, **options, tuned=steps) for steps in (0, 3))
+    assert tuned.note == "prototypes tuned in 3 steps"
+    assert tuned.value == pytest.approx(plain.value, abs=0.1)
+    with pytest.raises(SettingError, match='tuned from the means of the examples: by="mean", centre=0'):
+        few_shot(space, items, z, **options, tuned=3, by="nearest")
 
 
 def test_fewer_tasks_than_were_asked_for_are_counted():

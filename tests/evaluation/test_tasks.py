@@ -2,6 +2,8 @@
 scores, against those of each task alone.
 """
 
+import doctest
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,11 +12,12 @@ from torch import nn
 
 from samekind.data import Items, clusters
 from samekind.data.groups import groups_apart
-from samekind.evaluation.tasks import TOGETHER, drawn_tasks, task_scores
+from samekind.evaluation import few_shot
+from samekind.evaluation.tasks import TOGETHER, drawn_tasks, missing_shots, task_note, task_scores
 from samekind.inference.fitting import neighbourhood
 from samekind.prototypes import SupportMeans
 from samekind.samplers import episodes
-from samekind.similarities import PairsNetwork, TwoCovariance
+from samekind.similarities import Cosine, PairsNetwork, TwoCovariance
 from samekind.space import MetricSpace
 
 ITEMS = clusters(classes=4, items=12, dimension=2)
@@ -82,6 +85,50 @@ def test_classes_that_cannot_share_a_task_make_smaller_ones():
     assert {tuple(sorted(task.classes.tolist())) for task in tasks} == {(0, 1), (0, 2)}
     # With six shots a can spare neither, and the others not the same.
     assert drawn(items, way=3, shot=6, queries=1, tasks=3) == []
+
+
+def test_a_class_too_small_for_its_examples_does_not_stop_the_others():
+    """The others have the tasks that they have without it, and a note counts it."""
+    last = (ITEMS.labels == 3).nonzero().flatten()
+    few = ITEMS.take(torch.cat([(ITEMS.labels < 3).nonzero().flatten(), last[:2]]))
+    alone = few.take((few.labels < 3).nonzero().flatten())
+    for task, other in zip(drawn(few), drawn(alone), strict=True):
+        assert all(torch.equal(members, its) for members, its in zip(task, other, strict=True))
+    assert {label for task in drawn(few, way=2, shot=1) for label in task.classes.tolist()} == {0, 1, 2, 3}
+    notes = [task_note(items, groups_apart(items), 2) for items in (few, alone, ITEMS)]
+    assert notes == ["3 of 4 classes have enough items", "", ""]
+    # The small class may stand in front of the others.
+    order = torch.randperm(len(few), generator=torch.Generator().manual_seed(0))
+    for task in drawn(few.take(order)):
+        for label, support, query in zip(*task, strict=True):
+            assert (few.labels[order][torch.cat([support, query])] == label).all()
+
+
+def test_with_groups_the_note_counts_the_classes_that_can_be_in_a_task():
+    """Class 3 has one group; class 2 has eleven items of one group and one of another."""
+    groups = torch.arange(48) // 4
+    groups[ITEMS.labels == 3] = 99
+    groups[(ITEMS.labels == 2).nonzero().flatten()[1:]] = 98
+    items = replace(ITEMS, groups=groups)
+    apart = groups_apart(items)
+    assert task_note(items, apart, 5) == apart.note == "own group left out, 3 of 4 classes have another"
+    assert task_note(items, apart, 9) == f"{apart.note}; 1 of 3 classes have enough items"
+
+
+def test_examples_without_tasks_get_a_sentence():
+    space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=2)).eval()
+    sets = {"seen": ITEMS, "more": replace(ITEMS, groups=torch.arange(48) // 4)}
+    rows = []
+    for name, items in sets.items():
+        rows += few_shot(space, items, items.inputs, name=name, shots=(1, 8, 9, 12), tasks=2)
+    assert missing_shots(rows, sets, (1, 8, 9, 12, 12)) == [
+        "few-shot, seen: not measured with 12 examples, which takes two classes with 13 items or more",
+        "few-shot, more: not measured with 9 examples, which takes two classes with 10 items or more, "
+        "their groups kept apart",
+        "few-shot, more: not measured with 12 examples, which takes two classes with 13 items or more, "
+        "their groups kept apart",
+    ]
+    assert doctest.testmod(sys.modules[missing_shots.__module__]).failed == 0
 
 
 def a_space(base):

@@ -17,6 +17,7 @@ from samekind.similarities import (
     score_all,
     score_enrolled,
 )
+from samekind.similarities.pair_blocks import FEWEST_PAIRS
 
 GENERATOR = torch.Generator().manual_seed(0)
 COHORT = torch.randn(12, 4, generator=GENERATOR)
@@ -125,6 +126,16 @@ def test_strips_of_a_long_list_agree_with_the_whole(monkeypatch):
     whole = normalised(Cosine()).score_all(A, B)
     monkeypatch.setitem(Neighbourhood._level.__globals__["MEMORY_BUDGET"], "cpu", 64)
     torch.testing.assert_close(normalised(Cosine()).score_all(A, B), whole)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("base", BASES)
+def test_many_pairs_are_scored_as_few_are(base):
+    """From some number of pairs on a CPU a network prepares its weights for all blocks."""
+    z = torch.randn(2 * int(FEWEST_PAIRS**0.5), 4, generator=torch.Generator().manual_seed(2))
+    similarity = normalised(BASES[base])
+    expected = torch.stack([similarity(one.expand_as(z), z) for one in z])
+    torch.testing.assert_close(score_all(similarity, z, z), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_more_neighbours_than_the_cohort_has_are_all_of_it():

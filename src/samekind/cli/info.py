@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from samekind.questions.info import SpaceInfo
 
-LONGEST_LIST, MOST_CLASSES = 6, 100
+LONGEST_LIST, MOST_CLASSES, MOST_ENROLLED = 6, 100, 10
 
 
 def info(space: SpaceArgument, as_json: AsJson = False) -> None:
@@ -64,6 +64,8 @@ def _standings_table(answer: "SpaceInfo") -> "Table":
 
 def _print_balance(answer: "SpaceInfo") -> None:
     """The bonus of enrolled classes by the score that names classes, and the shares named rightly with it."""
+    from samekind.data.words import listed
+
     kind = answer.choices.classes if answer.choices is not None else "similarity"
     balance = answer.balances.get(kind)
     if balance is None:
@@ -71,7 +73,7 @@ def _print_balance(answer: "SpaceInfo") -> None:
     measured = ""
     if balance.known is not None and balance.new is not None:
         measured = f": beside them {balance.known:.1%} of known and {balance.new:.1%} of new items are right"
-    which = f" ({', '.join(answer.enrolled)})" if answer.enrolled else ""
+    which = f" ({listed(answer.enrolled, most=MOST_ENROLLED)})" if answer.enrolled else ""
     print_text(f"Enrolled classes{which} get {balance.bonus:+.4g} on their {kind} scores{measured}.")
 
 

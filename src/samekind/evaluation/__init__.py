@@ -33,6 +33,7 @@ from samekind.evaluation.rows import Row, is_upside_down, upside_down
 from samekind.evaluation.samples import Compared
 from samekind.evaluation.severity import severity
 from samekind.evaluation.start import Gain, gains, verdict_in_words
+from samekind.evaluation.tasks import missing_shots
 from samekind.evaluation.unknown_classes import unknown_classes
 from samekind.evaluation.untrained import untrained_encoder, untrained_references
 from samekind.evaluation.validation import validation
@@ -69,6 +70,7 @@ __all__ = [
     "listed_promises",
     "listed_trials",
     "misplaced",
+    "missing_shots",
     "normalised",
     "normalised_list",
     "open_set",

@@ -18,7 +18,7 @@ from samekind.decisions import Kind
 from samekind.evaluation.few_shot import few_shot_rows
 from samekind.evaluation.rows import Row
 from samekind.evaluation.samples import Sample, mean_sample
-from samekind.evaluation.tasks import drawn_tasks, task_scores
+from samekind.evaluation.tasks import drawn_tasks, task_note, task_scores
 from samekind.inference import asking, device_of
 from samekind.inference.known_classes import class_names, knows, labels_in
 from samekind.measures import catalogue
@@ -59,15 +59,16 @@ def few_shot_beside_known(
     apart = groups_apart(new)
     with asking(space):
         embedded = _answers_of(space, known, torch.cat([known_z, new_z]))
-        samples: list[Sample] = []
+        rows: list[Row] = []
         for shot in shots:
             episodes = drawn_tasks(new, apart, way=way, shot=shot, queries=queries, tasks=tasks, seed=seed)
             if not episodes:
                 continue
             shares = _shares(space, embedded, episodes, seed).cpu()
             kind = space.kind_for("classes")
-            samples += _samples(shares, name=name, kind=kind, way=len(episodes[0].classes), shot=shot)
-    return few_shot_rows(samples, tasks, apart.note)
+            samples = _samples(shares, name=name, kind=kind, way=len(episodes[0].classes), shot=shot)
+            rows += few_shot_rows(samples, tasks, task_note(new, apart, shot))
+    return rows
 
 
 class _Held(NamedTuple):

@@ -7,10 +7,13 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import groups_apart
+from samekind.data.words import counted
+from samekind.errors import SettingError
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
 from samekind.evaluation.task_heads import OWN, By, TaskHead, task_accuracies
-from samekind.evaluation.tasks import drawn_tasks
+from samekind.evaluation.tasks import drawn_tasks, task_note
+from samekind.evaluation.tuned_prototypes import tuned_accuracies
 from samekind.inference import asking, device_of
 from samekind.inference.choosing import used_first
 from samekind.measures import catalogue
@@ -39,21 +42,45 @@ def few_shot(
     seed: int = 0,
     by: By = "mean",
     centre: int = 0,
+    tuned: int = 0,
 ) -> list[Row]:
     """Mean accuracy over tasks with its 95% interval, for each kind of score.
 
-    ``way`` is cut to the number of classes, and ``queries`` to what the smallest class has left beside its
-    shots; if none is left there is no row. The fused kind averages the probabilities of the similarity and
-    the cosine. If items have groups, no query is of a group that an example of the task is of, and a note
-    says so; see `drawn_tasks`. ``by`` says what stands for a class, and ``centre`` subtracts the mean of so
-    many queries from them and from the examples; see `TaskHead`. A note says so where they are not usual.
+    ``way`` is cut to the number of classes that have an item beside their examples, and ``queries`` to what
+    the smallest of them has left; a note counts classes that are left out. With fewer than two classes there
+    is no row, and `missing_shots` has a sentence. The fused kind averages the probabilities of the similarity
+    and the cosine. If items have groups, no query is of a group that an example of the task is of, and a note
+    says so; see `drawn_tasks`.
+
+    ``by`` says what stands for a class, and ``centre`` subtracts the mean of so many queries from them and
+    from the examples; see `TaskHead`. ``tuned`` are the steps by which prototypes are tuned on changed views
+    of the examples, which ``items`` must hold as pictures; see `tuned_accuracies`. A note says so where they
+    are not usual. To centre pays only where queries are of all classes in turn, as they are here.
     """
-    head = TaskHead(by=by, centre=centre)
-    samples = few_shot_samples(
-        space, items, z, name=name, way=way, shots=shots, queries=queries, tasks=tasks, seed=seed, head=head
-    )
-    notes = [groups_apart(items).note, BY[by], f"centred on {centre} queries" if centre else ""]
-    return few_shot_rows(samples, tasks, "; ".join(filter(None, notes)))
+    head, apart = TaskHead(by=by, centre=centre), groups_apart(items)
+    how = [
+        BY[by],
+        f"centred on {centre} queries of all classes in turn" if centre else "",
+        f"prototypes tuned in {counted(tuned, 'step', 'steps')}" if tuned else "",
+    ]
+    rows = []
+    for shot in shots:
+        samples = few_shot_samples(
+            space,
+            items,
+            z,
+            name=name,
+            way=way,
+            shots=(shot,),
+            queries=queries,
+            tasks=tasks,
+            seed=seed,
+            head=head,
+            tuned=tuned,
+        )
+        note = "; ".join(filter(None, [task_note(items, apart, shot), *how]))
+        rows += few_shot_rows(samples, tasks, note)
+    return rows
 
 
 def few_shot_rows(samples: Iterable[Sample], tasks: int, note: str) -> list[Row]:
@@ -78,10 +105,13 @@ def few_shot_samples(
     tasks: int = 600,
     seed: int = 0,
     head: TaskHead = OWN,
+    tuned: int = 0,
 ) -> list[Sample]:
     """The same before the intervals are made: the accuracy of each task, in the same order for one seed. The
     ``head`` is taken for each kind of score.
     """
+    if tuned and (head.by != "mean" or head.centre):
+        raise SettingError('prototypes are tuned from the means of the examples: by="mean", centre=0')
     z, apart = z.to(device_of(space)), groups_apart(items)
     samples = []
     for shot in shots:
@@ -91,7 +121,11 @@ def few_shot_samples(
         measure = catalogue.few_shot(len(episodes[0].classes), shot)
         for kind in used_first(space, "classes"):
             with asking(space):
-                values = _accuracies(space, z, episodes, head._replace(kind=kind))
+                values = (
+                    tuned_accuracies(space, items, z, episodes, kind=kind, steps=tuned, seed=seed)
+                    if tuned
+                    else _accuracies(space, z, episodes, head._replace(kind=kind))
+                )
             samples.append(mean_sample("few-shot", name, measure, kind, "episodes", values))
     return samples
 

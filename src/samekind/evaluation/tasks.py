@@ -3,7 +3,7 @@ than examples.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,7 +12,10 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.data.groups import Apart
+from samekind.data.words import counted
 from samekind.decisions import Kind
+from samekind.evaluation.rows import Row
+from samekind.evaluation.samples import Compared
 from samekind.samplers import Episode, episodes
 from samekind.samplers.members import members_by_class
 from samekind.similarities import prepared_enrolments, score_all
@@ -30,37 +33,89 @@ def drawn_tasks(
     """Tasks of at most ``way`` classes with ``shot`` examples each; fewer tasks, or none, if no more can be
     drawn.
 
-    Each class has as many queries as the smallest has left beside its examples, at most ``queries``. With
-    groups, the classes of a task have enough items in two groups or more, and no query is of a group that any
-    example of the task is of: groups are dealt anew for every task. Where they are shared by classes so that
-    no task of ``way`` classes can be drawn, tasks have as many classes as they can.
+    A class without an item beside its examples is in no task; `task_note` counts such classes. Each class has
+    as many queries as the smallest of the others has left, at most ``queries``. With groups, the classes of a
+    task have enough items in two groups or more, and no query is of a group that any example of the task is
+    of: groups are dealt anew for every task. Where they are shared by classes so that no task of ``way``
+    classes can be drawn, tasks have as many classes as they can.
     """
     generator = torch.Generator().manual_seed(seed)
-    members = members_by_class(items.labels.cpu())
     if apart.groups is None:
-        way, fewest = min(way, len(members)), min(map(len, members.values()))
-        if shot >= fewest:
-            return []
-        query_count = min(queries, fewest - shot)
-        episode_list = episodes(
-            items.labels, way=way, shot=shot, queries=query_count, tasks=tasks, generator=generator
-        )
-        return list(episode_list)
-    grouped = {
-        label: _Grouped(places, Counter(apart.groups[places].tolist()), apart.groups)
-        for label, places in members.items()
-    }
-    # A class with one group, or too few items beside its smallest, can be in no task.
-    several = {
-        label: grouped_items
-        for label, grouped_items in grouped.items()
-        if len(grouped_items.places) - min(grouped_items.held.values()) >= shot
-    }
+        return _without_groups(items, generator, way=way, shot=shot, queries=queries, tasks=tasks)
+    several = _grouped(items, apart.groups, shot)
     for classes in range(min(way, len(several)), 1, -1):
         episode_list = _across_groups(several, classes, shot, queries, MOST_DRAWS * tasks, generator)
         if dealt := list(islice(episode_list, tasks)):
             return dealt
     return []
+
+
+def task_note(items: Items, apart: Apart, shot: int) -> str:
+    """What to know of tasks with so many examples: what is done about groups, and how many classes are in no
+    task because they have too few items. Empty if there is nothing to know.
+    """
+    if apart.groups is None:
+        every, usable = len(members_by_class(items.labels)), len(_large_enough(items, shot))
+    else:
+        every = len(torch.unique(items.labels.cpu()[apart.queries]))
+        usable = len(_grouped(items, apart.groups, shot))
+    few = "" if usable == every else f"{usable:,} of {every:,} classes have enough items"
+    return "; ".join(filter(None, (apart.note, few)))
+
+
+def missing_shots(
+    rows: Iterable[Row | Compared], sets: Mapping[str, Items], shots: Sequence[int]
+) -> list[str]:
+    """A sentence for each set of items and number of examples without tasks, because too few classes have
+    enough items.
+
+    >>> items = Items(torch.zeros(4, 1), torch.tensor([0, 0, 1, 1]), ("a", "b"), "four")
+    >>> missing_shots([], {"seen": items}, (5,))
+    ['few-shot, seen: not measured with 5 examples, which takes two classes with 6 items or more']
+    """
+    measured = {(row.items, str(row.measure).split()[-1]) for row in rows if row.question == "few-shot"}
+    return [
+        f"few-shot, {name}: not measured with {counted(shot, 'example', 'examples')}, which takes two "
+        f"classes with {shot + 1} items or more{'' if items.groups is None else ', their groups kept apart'}"
+        for name, items in sets.items()
+        for shot in dict.fromkeys(shots)
+        if (name, f"{shot}-shot") not in measured
+    ]
+
+
+def _large_enough(items: Items, shot: int) -> dict[int, Tensor]:
+    """The items of each class that has one beside its examples."""
+    members = members_by_class(items.labels)
+    return {label: places for label, places in members.items() if len(places) > shot}
+
+
+def _grouped(items: Items, groups: Tensor, shot: int) -> "dict[int, _Grouped]":
+    """The classes that can be in a task: with items of two groups, and enough beside the smallest of them."""
+    grouped = {
+        label: _Grouped(places, Counter(groups[places].tolist()), groups)
+        for label, places in members_by_class(items.labels).items()
+    }
+    return {label: own for label, own in grouped.items() if len(own.places) - min(own.held.values()) >= shot}
+
+
+def _without_groups(
+    items: Items, generator: torch.Generator, *, way: int, shot: int, queries: int, tasks: int
+) -> list[Episode]:
+    members = _large_enough(items, shot)
+    if len(members) < 2:
+        return []
+    places = torch.cat(list(members.values())).sort().values
+    drawn = episodes(
+        items.labels.cpu()[places],
+        way=min(way, len(members)),
+        shot=shot,
+        queries=min(queries, min(map(len, members.values())) - shot),
+        tasks=tasks,
+        generator=generator,
+    )
+    if len(places) == len(items):
+        return list(drawn)
+    return [Episode(task.classes, places[task.support], places[task.query]) for task in drawn]
 
 
 def task_scores(

@@ -165,6 +165,7 @@ def evaluate_run(
             device=device_of(space),
         )
         also += [why] if why else []
+    also += evaluation.missing_shots(rows, tests, settings.shots)
     promises = _promises(alone, embedded, settings)
     return _evaluated(name, rows, promises, settings, also=also, space=space)
 
@@ -181,7 +182,8 @@ def evaluate_items(
     """Every question about other items, and whether the thresholds keep their promises there."""
     alone, sets = _embedded(space, drawn({items.name: items}, settings))
     rows = [noted(row, note) for row in _rows(alone, sets, settings, cohort)]
-    return _evaluated(name, rows, _promises(alone, sets, settings), settings, space=space)
+    missing = evaluation.missing_shots(rows, sets, settings.shots)
+    return _evaluated(name, rows, _promises(alone, sets, settings), settings, also=missing, space=space)
 
 
 def evaluate_trials(

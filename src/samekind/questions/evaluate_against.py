@@ -49,4 +49,8 @@ def evaluate_against(
         seed=settings.seed,
     )
     warnings = dict.fromkeys(sentence for part in sets for sentence in cautions(part))
-    return Differences(names, tuple(rows), (*warnings, *evaluation.left_out(rows, settings.ranks)))
+    missing = [
+        *evaluation.left_out(rows, settings.ranks),
+        *evaluation.missing_shots(rows, tests, settings.shots),
+    ]
+    return Differences(names, tuple(rows), (*warnings, *missing))

@@ -226,9 +226,9 @@ class _Climb:
         if not networks:
             return None
         if after > self.limit:
-            others = counted(len(networks), "further network", "further networks")
+            many = counted(len(networks), "further network", "further networks")
             self._say(
-                f"{SIDE_BY_SIDE}: not begun: {len(items):,} items by {others}, about {in_words(seconds)}; "
+                f"{SIDE_BY_SIDE}: not begun: {len(items):,} items by {many}, about {in_words(seconds)}; "
                 f"--minutes {math.ceil(after / 60)} allows it"
             )
             return None

@@ -206,7 +206,9 @@ class Rungs:
         space = (
             MetricSpace(encoder, Cosine(), means).to(launch(self.device, self.run.precision).device).eval()
         )
-        dimension = self.run.compress or (most and min(most, len(rows), encoder.dimension))
+        dimension = self.run.compress
+        if most and not dimension:
+            dimension = min(most, len(rows), means.dimension)
         if dimension:
             space = compress(space, features.train.take(rows), dimension=dimension)
         return Fitted(space, features)

@@ -23,6 +23,7 @@ from samekind.similarities.blocks import (
     every_pair,
     mapping_of,
     prepared,
+    ready,
 )
 from samekind.similarities.dot import Dot
 from samekind.similarities.scale import FixedScale, Scale
@@ -217,17 +218,22 @@ class _Levelled(nn.Module):
         return scores * (a[..., -2] + b[..., -2]) - a[..., -1] - b[..., -1]
 
     def score_all(self, a: Tensor, b: Tensor) -> Tensor:
-        scores = self.similarity.score_all(a[:, :-2], b[:, :-2])
-        return scores * (a[:, -2, None] + b[:, -2]) - a[:, -1, None] - b[:, -1]
+        return _LevelledBlocks(self.similarity).score_all(a, b)
 
     def frozen(self, a: Tensor, b: Tensor) -> Scorer:
-        """The scorer of all blocks of a and b."""
-        frozen = getattr(self.similarity, "frozen", None)
-        if frozen is None:
-            return self
-        ready = _Levelled(self.similarity)
-        ready.similarity = frozen(a[:, :-2], b[:, :-2])
-        return ready
+        """The scorer of all blocks of a and b: this with a frozen similarity."""
+        return _LevelledBlocks(ready(self.similarity, a[:, :-2], b[:, :-2]))
 
     def pair_bytes(self, dimension: int) -> int:
         return self.similarity.pair_bytes(dimension - 2) + 4
+
+
+class _LevelledBlocks(NamedTuple):
+    """Scores of blocks of such embeddings."""
+
+    scorer: Scorer
+
+    def score_all(self, a: Tensor, b: Tensor) -> Tensor:
+        """Every a against every b: (n, d + 2), (m, d + 2) -> (n, m)."""
+        scores = self.scorer.score_all(a[:, :-2], b[:, :-2])
+        return scores * (a[:, -2, None] + b[:, -2]) - a[:, -1, None] - b[:, -1]
