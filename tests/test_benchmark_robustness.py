@@ -46,6 +46,35 @@ def test_a_full_grid_has_three_seeds_of_each(load):
     ]  # fmt: skip
 
 
+def test_a_trial_has_every_run_that_needs_a_gpu(load):
+    grid = load("grid")
+    tried = {experiment.name for experiment in grid.grid(quick=True)}
+    assert {f"{name}-0" for name in ("cifar10", "cifar10-trades", "cifar10-l2-0.25", "mnist-trades")} <= tried
+    assert {"digits-0", "digits-trades-0", "digits-noise-0"} < tried
+    assert not any("narrow" in name or "cut" in name for name in tried)
+
+
+def test_every_run_of_a_trial_has_one_epoch(load):
+    grid = load("grid")
+    for experiment in grid.grid(quick=True):
+        assert grid.run_of(experiment, digits(), quick=True).epochs == 1
+
+
+def test_table_5_6_needs_all_five_trainings(load):
+    tables = load("tables")
+    spaces = {
+        budget: {name: 0.1 * place**power for power, name in enumerate(tables.MEASURES, start=1)}
+        for place, budget in enumerate(tables.BUDGETS, start=1)
+    }
+    variants = {name: [{"seed": 0, "representation": {"space": space}}] for name, space in spaces.items()}
+    other = dict.fromkeys(tables.MEASURES, 9.0)  # of a seed that the others lack
+    variants["none"].append({"seed": 1, "representation": {"space": other}})
+    written = tables._together(variants)
+    assert "| D_inter | 0.943 (p 0.016) | 1.000 (p 0.017) |" in written
+    del variants["l2-0.5"]
+    assert tables._together(variants) == ""
+
+
 def test_every_run_of_the_grid_is_one(load):
     grid = load("grid")
     items = digits()

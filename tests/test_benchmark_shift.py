@@ -128,6 +128,16 @@ def test_corrupted_pictures_are_compared_with_clean_ones(load, tmp_path, monkeyp
     assert "| dense classifier (ERM) | dense layer |" in load("tables").tables(results)
 
 
+def test_every_run_of_a_trial_has_one_epoch(load):
+    grid, items = load("grid"), load("sets").by_drawers("Greek")
+    tried = grid.grid(quick=True)
+    assert {"cifar10-dense-0", "cifar10-cut-dense-0", "plankton-prototypical-0", "pacs-dense-0"} <= {
+        experiment.name for experiment in tried
+    }
+    for experiment in tried:
+        assert grid.run_of(experiment, items, quick=True).epochs == 1
+
+
 def test_what_is_not_there_is_left_out(load, tmp_path):
     grid, carry_out = load("grid"), load("carry_out")
     place = load("grids.running").Place(tmp_path, tmp_path, tmp_path, "cpu", float("inf"), True)

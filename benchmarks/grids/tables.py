@@ -74,6 +74,11 @@ def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(row)} |" for row in (heading, rule, *rows))
 
 
+def folded(title: str, content: str) -> str:
+    """Tables that few will read, behind a line that opens them."""
+    return f"<details>\n<summary>{title}</summary>\n\n{content}\n\n</details>"
+
+
 def claims_table(results: Results, claims: Sequence[Claim]) -> str:
     """Each claim that both sides were run for, with the difference and the verdict, and what of it is left
     when all claims of the table but the primary one are corrected for their number.

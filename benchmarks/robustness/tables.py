@@ -5,7 +5,9 @@ from typing import Any
 
 from grid import DATA, WANTED
 from grids.results import Results
-from grids.tables import markdown, with_interval
+from grids.tables import folded, markdown, with_interval
+
+from samekind.evaluation.representation import correlations
 
 NAMES = {
     "mnist": "MNIST, epsilon 0.3",
@@ -26,6 +28,8 @@ _CIFAR = {
     "auxiliary": {"clean": 96.20, "FGSM": 57.42, "PGD-7": 47.39, "PGD-20": 9.27},
 }
 PUBLISHED = {"mnist": _MNIST, "cifar10": _CIFAR, "cifar10-narrow": _CIFAR}
+#: The trainings that chapter 5 compares, without an attack and with attacks of growing size.
+BUDGETS = ("none", "l2-0.25", "l2-0.5", "l2-1", "all")
 #: The columns of chapter 5.
 MEASURES = ("MC l2", "MC linf", "D_inter", "D_intra", "phi", "R2", "directions", "rho", "1-NN")
 
@@ -35,7 +39,7 @@ Content = dict[str, Any]
 def tables(results: Results) -> str:
     """The undefended models by a published and a sound attack, then defences, set by set."""
     undefended = [_undefended(results, data) for data in PUBLISHED if _of(results, data)]
-    defended = [part for data in NAMES for part in _defended(results, data)]
+    defended = [part for data in NAMES if (part := _defended(results, data))]
     return "\n\n".join([*undefended, *defended]) or "Not run yet."
 
 
@@ -55,7 +59,10 @@ def _undefended(results: Results, data: str) -> str:
             printed = _published(known, attack.split()[0]) if "published" in attack else ""
             rows.append([HEADS[head], attack, printed, with_interval(values), _failed(runs, head, attack)])
     heading = ["head", "attack", "paper, %", "right, %", "failed checks (runs)"]
-    return f"### {NAMES[data]}\n\n{_seeds(runs)}\n\n{markdown(heading, rows)}"
+    table = f"{_seeds(runs)}\n\n{markdown(heading, rows)}"
+    if DATA[data].on_cpu:  # a small copy of another table
+        return folded(f"{NAMES[data]}: undefended", table)
+    return f"### {NAMES[data]}: undefended\n\n{table}"
 
 
 def _seeds(runs: list[Any]) -> str:
@@ -76,24 +83,32 @@ def _failed(runs: list[Content], head: str, attack: str) -> str:
     return ", ".join(f"{name} ({count})" for name, count in counts.items())
 
 
-def _defended(results: Results, data: str) -> list[str]:
-    """What is known of a set of pictures with defences, beside the same without."""
+def _defended(results: Results, data: str) -> str:
+    """What is known of a set of pictures with defences, beside the same without; what few will read is
+    folded away.
+    """
     variants = {
         defence: runs
         for defence in WANTED[data]
         if (runs := [run for run in _of(results, _variant(data, defence)) if "questions" in run])
     }
     if len(variants) < 2:
-        return []
+        return ""
     first = next(iter(variants.values()))[0]["items"]
     counts = f"{first['training']:,} training pictures, {first['attacked']:,} attacked."
     parts = {
-        "right under attack, %": _by_attack(variants, data),
-        "a verifier, and neighbours": _by_question(variants),
-        "feature spaces": _spaces(variants),
-        "certified accuracy of the smoothed dense layer, %": _certified(variants),
+        "Feature spaces": _spaces(variants),
+        "How the measures go together": _together(variants),
+        "Certified accuracy of the smoothed dense layer, %": _certified(variants),
     }
-    return [f"### {NAMES[data]}: {title}\n\n{counts}\n\n{table}" for title, table in parts.items()]
+    more = "\n\n".join(f"**{title}**\n\n{table}" for title, table in parts.items() if table)
+    return "\n\n".join(
+        (
+            f"### {NAMES[data]}: right under attack, %\n\n{counts}\n\n{_by_attack(variants, data)}",
+            f"### {NAMES[data]}: a verifier, and neighbours\n\n{_by_question(variants)}",
+            folded(f"{NAMES[data]}: feature spaces, certified accuracy", more),
+        )
+    )
 
 
 def _variant(data: str, defence: str) -> str:
@@ -146,6 +161,25 @@ def _spaces(variants: dict[str, list[Content]]) -> str:
         cells = [f"{measures[measure]:.3f}" if measure in measures else "" for measure in MEASURES]
         rows.append([f"input, {metric}", *cells, ""])
     return markdown(["defence", *MEASURES, "seeds"], rows)
+
+
+def _together(variants: dict[str, list[Content]]) -> str:
+    """Table 5.6: MC by l2 with each other measure over the trainings of chapter 5, by the seeds that all of
+    them have; nothing if there is none.
+    """
+    seeds = set.intersection(*({run["seed"] for run in variants.get(budget, ())} for budget in BUDGETS))
+    if not seeds:
+        return ""
+    spaces = [
+        [run["representation"]["space"] for run in variants[budget] if run["seed"] in seeds]
+        for budget in BUDGETS
+    ]
+    means = [{name: sum(one[name] for one in some) / len(some) for name in MEASURES} for some in spaces]
+    rows = [
+        [name, *(f"{value:.3f} (p {chance:.2g})" for value, chance in both.values())]
+        for name, both in correlations(means).items()
+    ]
+    return markdown(["with MC l2, over five trainings", "Pearson", "Spearman"], rows)
 
 
 def _mean_of(runs: list[Content], measure: str) -> str:

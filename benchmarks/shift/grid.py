@@ -14,13 +14,14 @@ SEEDS = 3
 DOMAINS = ("characters", "plankton-cut", "plankton", "pacs")
 #: A set with domains none of whose classes is in another: pairs of items are judged, no class is named.
 APART = "alphabets"
-CORRUPTED = ("digits", "mnist-cut", "cifar10")
+CORRUPTED = ("digits", "mnist-cut", "cifar10-cut", "cifar10")
 #: The file or folder of each in DIR; characters and digits come with the package or with scikit-learn.
 FILES = {
     "plankton-cut": "plankton.zip",
     "plankton": "plankton.zip",
     "pacs": "pacs",
     "mnist-cut": "mnist",
+    "cifar10-cut": "cifar10",
     "cifar10": "cifar10",
 }
 EPOCHS = {
@@ -31,6 +32,7 @@ EPOCHS = {
     "pacs": 20,
     "digits": 20,
     "mnist-cut": 8,
+    "cifar10-cut": 6,
     "cifar10": 15,
 }
 SYSTEMS = ("prototypical", "dense")
@@ -38,6 +40,13 @@ SYSTEMS = ("prototypical", "dense")
 OF_DOMAIN, SHOWN = {"characters": 8, "alphabets": 8, "plankton-cut": 16, "plankton": 24, "pacs": 24}, 3
 #: Items of a batch of digits, and of the cut of MNIST.
 SMALL = 24
+#: Encoders for natural pictures, with the size of a batch. That of the cut is one that a CPU can train.
+ENCODERS = {
+    "cifar10": (Part("PreActResNet18"), 128),
+    "cifar10-cut": (Part("WideResNet", {"depth": 16, "width": 1}), 32),
+    "plankton": (Part("ResNet18", {"dimension": 128}), 128),
+    "pacs": (Part("ResNet18", {"dimension": 128}), 128),
+}
 #: With domains also a batch of the prototypical classifier without regard to them.
 SHUFFLED = "prototypical-shuffled"
 
@@ -57,10 +66,9 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     """The recipe, or the same encoder with a dense layer alone (empirical risk minimisation)."""
     run = replace(prototypical(items), epochs=EPOCHS[experiment.data], seed=experiment.seed)
     run = replace(run, schedule=Schedule("cosine"), optimiser=Optimiser("Adam", rate=2e-3))
-    if experiment.data in ("cifar10", "plankton", "pacs"):
-        small = experiment.data == "cifar10"
-        encoder = Part("PreActResNet18") if small else Part("ResNet18", {"dimension": 128})
-        run = as_for_pictures(run, encoder, size=128, rate=0.05)
+    if experiment.data in ENCODERS:
+        encoder, size = ENCODERS[experiment.data]
+        run = as_for_pictures(run, encoder, size=size, rate=0.05)
     else:
         run = _smaller(run, experiment.data)
     if experiment.system == "dense":

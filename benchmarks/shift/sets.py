@@ -19,8 +19,8 @@ NEW = "new classes"
 ALPHABETS = ("Braille", "Greek", "Hebrew", "Tagalog")
 #: Digits that are never learned.
 UNSEEN = ("8", "9")
-#: Every so many-th picture of MNIST, and pictures of a trial.
-EVERY, FEW = 30, 400
+#: Every so many-th picture of a cut, and pictures of a trial.
+EVERY, FEW = {"mnist-cut": 30, "cifar10-cut": 10}, 400
 #: Sizes of pictures that are domains: quarters of all.
 SIZES = ("smallest", "small", "large", "largest")
 SIDE = 64
@@ -95,14 +95,14 @@ def by_size(items: Items, path: Path) -> Items:
 
 
 def corrupted_of(experiment: Experiment, data: Path, quick: bool = False) -> Sets:
-    """Pictures by their published parts, of MNIST a part of them; scikit-learn's digits at random, of which
+    """Pictures by their published parts, of a cut a part of them; scikit-learn's digits at random, of which
     two are never learned.
     """
     if experiment.data == "digits":
         return prepare(open_data("digits"), SplitSettings(unseen=UNSEEN, seed=experiment.seed))
     items = open_data(data / FILES[experiment.data])
-    if experiment.data == "mnist-cut":
-        items = items.take(torch.arange(0, len(items), EVERY))
+    if experiment.data in EVERY:
+        items = items.take(torch.arange(0, len(items), EVERY[experiment.data]))
     items = thinned(items) if quick else items
     return prepare(items, SplitSettings(by="part", fractions={"train": 0.9, "validation": 0.1}))
 

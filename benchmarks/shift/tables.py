@@ -5,7 +5,7 @@ from typing import Any
 
 from grid import APART, CORRUPTED, DOMAINS, SHUFFLED, SYSTEMS
 from grids.results import Results
-from grids.tables import markdown, with_interval
+from grids.tables import folded, markdown, with_interval
 from sets import NEW
 
 NAMES = {
@@ -16,6 +16,7 @@ NAMES = {
     "pacs": "PACS, a style left out",
     "digits": "Eight of ten digits, corrupted",
     "mnist-cut": "A thirtieth of MNIST, corrupted",
+    "cifar10-cut": "A tenth of CIFAR-10 with a narrow network, corrupted",
     "cifar10": "CIFAR-10, corrupted",
 }
 HEADS = {"similarity": "similarity", "auxiliary": "dense layer", "fused": "both"}
@@ -40,7 +41,7 @@ def tables(results: Results) -> str:
             parts.append(f"### {NAMES[data]}\n\n{measured}")
             name = NAMES[data].partition(":")[0]
             elsewhere = "another alphabet" if data == APART else "another domain"
-            parts.append(f"### {name}: what the space says\n\n{_causes(systems, elsewhere)}")
+            parts.append(folded(f"{name}: what the space says", _causes(systems, elsewhere)))
     return "\n\n".join(parts) or "Not run yet."
 
 

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 
 def test_a_table_and_a_picture(samekind, trained, tmp_path):
     picture = tmp_path / "curve.png"
@@ -9,6 +11,7 @@ def test_a_table_and_a_picture(samekind, trained, tmp_path):
     assert answer.status == 0, answer.err
     assert "certified accuracy at 0 " in answer.out
     assert "without a sure answer" in answer.err
+    assert "no radius can be above 0.137 with 20 draws" in answer.err
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
@@ -17,6 +20,7 @@ def test_json_has_the_curve(samekind, trained):
     content = json.loads(answer.out)
     assert (content["items"], content["sigma"], content["head"]) == (8, 0.25, "auxiliary")
     assert len(content["points"]) == 7
+    assert content["largest possible radius"] == pytest.approx(0.1369, abs=1e-4)
 
 
 def test_a_wrong_sigma_is_explained(samekind, trained):

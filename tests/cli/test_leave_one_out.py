@@ -130,7 +130,7 @@ def test_refuses_items_without_domains_and_says_how_to_give_them(samekind, tmp_p
         "expected items of two domains or more, to leave one out; the domain of an item is in the column"
         in answer.err
     )
-    assert "data.domain" in answer.err
+    assert 'data.domain="folder"' in answer.err
 
 
 @pytest.mark.parametrize(("trained_on", "few"), [(47, False), (48, False), (49, True)])

@@ -8,6 +8,7 @@ def test_a_table_of_corruptions(samekind, trained):
     assert answer.status == 0, answer.err
     assert "contrast 5" in answer.out
     assert "thresholds" in answer.out
+    assert "careful: contrast 5, by " in answer.err  # whose threshold it is
 
 
 def test_json_of_other_items(samekind, trained):

@@ -18,6 +18,7 @@ from samekind.evaluation.representation import (
     PHI,
     SEPARATION,
     apart,
+    by_ranks,
     correlations,
     evened,
     of_inputs,
@@ -132,6 +133,25 @@ def test_correlations_have_both_coefficients_and_leave_out_what_does_not_vary():
     assert answer[PHI]["Spearman"][0] == pytest.approx(-1)
     assert answer[PHI]["Pearson"][0] == pytest.approx(-0.944911, abs=1e-5)
     assert correlations(rows[:2]) == {}
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "chance"),
+    [
+        ((1, 2, 3), (7, 8, 9), 2 / 6),  # not 0, which the usual formula gives
+        ((1, 2, 3, 4, 5), (5, 4, 3, 2, 1), 2 / 120),
+        ((1, 2, 3, 4), (1, 2, 4, 3), 8 / 24),  # 1 order at 1, 3 at 0.8, and as many below 0
+    ],
+)
+def test_few_spaces_in_order_prove_little(x, y, chance):
+    coefficient, found = by_ranks(x, y)
+    assert coefficient == pytest.approx(spearmanr(x, y).statistic)
+    assert found == pytest.approx(chance)
+
+
+def test_of_many_spaces_the_usual_p_value_is_taken():
+    x, y = torch.randn(2, 12, generator=torch.Generator().manual_seed(0), dtype=torch.float64).tolist()
+    assert by_ranks(x, y) == pytest.approx(tuple(spearmanr(x, y)))
 
 
 def test_distances_in_parts_are_the_same():

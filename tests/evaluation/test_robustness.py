@@ -13,7 +13,7 @@ from samekind.data import digits, prepare
 from samekind.encoders import MLP
 from samekind.errors import DataError
 from samekind.evaluation.raw_inputs import guaranteed_radii
-from samekind.evaluation.robustness import Budget, known_items, robustness, subject_of
+from samekind.evaluation.robustness import Budget, _shown_apart, known_items, robustness, subject_of
 from samekind.evaluation.soundness import NOT_A_MEASURE
 from samekind.evaluation.under_attack import Strength
 from samekind.inference import settle
@@ -97,6 +97,15 @@ def test_a_space_that_hides_its_gradients_is_not_measured(sets, few_draws):
     [curve] = answer.curves
     assert not curve.soundness.is_sound
     assert all(row.note.startswith(NOT_A_MEASURE) for row in curve.rows[1:])
+
+
+def test_heads_shown_at_different_epsilons_are_not_to_be_compared(measured):
+    one, *_ = measured[0].curves
+    other = replace(one, checked=3 - one.checked)
+    assert _shown_apart([one, one]) == []
+    [note] = _shown_apart([one, other])
+    assert "(0.05, 0.3)" in note
+    assert _shown_apart([one, replace(other, question="pair")]) == []
 
 
 def test_a_budget_makes_it_small_and_says_so(space, sets):

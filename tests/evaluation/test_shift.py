@@ -8,9 +8,9 @@ from torch import nn
 
 from samekind.data import Items, clusters, digits
 from samekind.errors import DataError
-from samekind.evaluation.shift import corrupted_sets, shifts, unpaired_gap
+from samekind.evaluation.shift import Gap, corrupted_sets, shifts, unpaired_gap
 from samekind.inference import all_trials, fit_decision
-from samekind.measures.intervals import proportion_interval
+from samekind.measures.intervals import Interval, proportion_interval
 from samekind.prototypes import SupportMeans, class_means
 from samekind.similarities import Euclidean
 from samekind.space import MetricSpace
@@ -87,6 +87,15 @@ def test_a_threshold_that_no_longer_gives_what_it_promised_is_broken(space, home
     content = answer.to_json()
     assert content["thresholds"] == "broken"
     assert content["promises"][0]["broken"]
+
+
+def test_fewer_right_without_a_cause_is_unexplained(space, home, elsewhere):
+    gap = Gap("similarity", Interval(0.9, 0.8, 1.0), Interval(0.7, 0.6, 0.8), Interval(0.2, 0.1, 0.3))
+    same = cause_of(space, home, elsewhere)
+    assert not same.unexplained
+    assert same._replace(gaps=(gap,)).unexplained
+    assert not same._replace(gaps=()).unexplained
+    assert not same._replace(gaps=(gap,), whole=same.whole._replace(p_value=0.01), rest=None).unexplained
 
 
 def test_the_gap_of_two_shares_is_newcombes():

@@ -54,6 +54,16 @@ def test_the_curve_falls_from_the_accuracy_to_zero():
     assert content["items"] == len(items)
 
 
+def test_no_radius_is_above_the_largest_possible_one():
+    space, items = halves()
+    far = Items(torch.tensor([[-60.0, 0.0], [60.0, 0.0]]), torch.tensor([0, 1]), items.classes, name="far")
+    few, many = (certify(space, far, Smoothing(0.25, draws=draws)) for draws in (50, 500))
+    for answer in (few, many):
+        assert answer.radii.tolist() == pytest.approx([answer.largest] * 2)
+        assert answer.to_json()["largest possible radius"] == answer.largest
+    assert 0.2 < few.largest < many.largest
+
+
 def test_the_same_seed_gives_the_same_radii():
     space, items = halves()
     first, again, other = (certify(space, items, Smoothing(0.25, draws=50, seed=seed)) for seed in (0, 0, 1))

@@ -5,7 +5,7 @@ import torch
 
 from samekind.data import SplitSettings, clusters, prepare
 from samekind.errors import DataError, SettingError
-from samekind.questions.representation import Trained, draw_budgets, representation
+from samekind.questions.representation import Trained, draw_budgets, draw_representation, representation
 from samekind.recipes import prototypical
 from samekind.training import build_space
 
@@ -30,6 +30,15 @@ def test_every_space_has_its_measures_and_its_budget(trained):
     assert [space["name"] for space in content["spaces"]] == ["plain", "hard", "round"]
     assert content["points"] == 30
     assert "Pearson" in content["correlations with MC l2"]["phi"]
+
+
+def test_a_picture_says_how_a_space_was_trained_and_that_it_is_re_weighted(trained, tmp_path):
+    spaces = [trained("plain"), trained("hard", "defence.epsilon=8/255")]
+    for power, words in ((0.0, "against linf 8/255)"), (1.0, "against linf 8/255, power 1)")):
+        draw_representation(tmp_path / "spaces.svg", representation(spaces, limit=30, power=power))
+        picture = (tmp_path / "spaces.svg").read_text(encoding="utf-8")
+        assert words in picture
+        assert "plain (undefended" in picture
 
 
 def test_other_data_are_refused(trained):

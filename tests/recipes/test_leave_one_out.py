@@ -107,6 +107,24 @@ def test_a_single_item_of_a_class_is_trained_on():
     assert {5, 6} <= set(sets.split.parts["train"].tolist())
 
 
+def test_where_no_domain_has_two_items_of_a_class_a_share_of_each_class_validates():
+    """As in Omniglot, whose drawers drew each character once."""
+    drawn = Items(
+        torch.rand(30, 4),
+        torch.arange(30) % 3,
+        ("a", "b", "c"),
+        "drawn",
+        torch.arange(30) // 3,
+        tuple("abcdefghij"),
+    )
+    parts = _without(drawn, 4, held_out=0.2, seed=0, fingerprint="").split.parts
+    assert torch.bincount(drawn.labels[parts["validation"]]).tolist() == [2, 2, 2]
+    assert torch.bincount(drawn.labels[parts["train"]]).tolist() == [7, 7, 7]
+    assert drawn.domains[parts["test"]].tolist() == [4, 4, 4]
+    assert fewest_trained_on(drawn) == 21
+    assert torch.bincount(fewest_of_each_class(drawn).labels).tolist() == [7, 7, 7]
+
+
 @pytest.fixture
 def quick(monkeypatch):
     """Evaluations of one row: for tests that do not look at what is measured."""

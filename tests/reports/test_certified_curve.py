@@ -15,6 +15,7 @@ def test_the_line_is_the_certified_accuracy():
     assert (x[0], y[0]) == (0, 50)  # two of four are right and certified
     assert (x[-1], y[-1]) == (1, 0)
     assert y[list(x).index(0.5)] == 25
+    assert axes.get_xlabel().endswith("draws 0.616 at most")
 
 
 def test_no_answer_is_refused():

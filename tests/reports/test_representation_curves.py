@@ -26,6 +26,15 @@ def test_each_norm_has_a_column_with_the_undefended_at_zero():
     assert list(zip(*figure.axes[1].lines[0].get_data(), strict=True)) == [(0.0, 1.0), (1.0, 9.0)]
 
 
+def test_whole_numbers_have_whole_ticks():
+    whole, parts = (
+        representation_curves([("", 0.0), ("l2", 1.0)], spaces(*values)) for values in ((9, 10), (9.1, 10))
+    )
+    ticks = [[float(tick).is_integer() for tick in figure.axes[0].get_yticks()] for figure in (whole, parts)]
+    assert all(ticks[0])
+    assert not all(ticks[1])
+
+
 def test_a_norm_with_one_epsilon_alone_is_left_out():
     figure = representation_curves([("linf", 0.1), ("linf", 0.2), ("l2", 1.0)], spaces(1.0, 2.0, 3.0))
     assert len(figure.axes) == len(PANELS)

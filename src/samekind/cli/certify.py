@@ -62,6 +62,11 @@ def _print(answer: "Certified", plot: Path | None) -> None:
     title = f"{len(answer.radii):,} items, {answer.head}, l2, {answer.unit} (95% intervals)"
     print_table(table(title, ["measure", ""], lines))
     missing = int((answer.radii == 0).sum())
-    print_messages(*answer.notes, f"without a sure answer: {missing} of {len(answer.radii)} items")
+    print_messages(
+        *answer.notes,
+        f"without a sure answer: {missing} of {len(answer.radii)} items",
+        f"no radius can be above {answer.largest:.3g} with {answer.smoothing.draws} draws, however sure an "
+        "answer is; more --draws, or a larger --sigma, allow larger ones",
+    )
     if plot is not None:
         print_text(f"\nThe picture is in {plot}")

@@ -13,6 +13,9 @@ from samekind.errors import SettingError
 if TYPE_CHECKING:
     from samekind.questions.shift import Shifted
 
+#: Broken thresholds that are told in full.
+MOST_BROKEN = 3
+
 Data = Annotated[
     list[str] | None,
     Argument(
@@ -82,5 +85,18 @@ def _print(answer: "Shifted") -> None:
     title = f"Beside {answer.home}{accuracy} (95% intervals)"
     heads = ["items", "right", "gap", "p", "looks new", "cause", "thresholds"]
     print_table(table(title, heads, lines))
-    broken = {row.sentence for one in answer.sets for row in one.promises if row.broken}
-    print_messages(*(f"careful: {sentence}" for sentence in sorted(broken)[:3]))
+    print_messages(*_careful(answer))
+
+
+def _careful(answer: "Shifted") -> list[str]:
+    """What the table does not say: which thresholds are broken, and where fewer are right unexplained."""
+    broken = [f"{row.items}, by {row.kind}: {row.sentence}" for one in answer.sets for row in one.broken]
+    messages = [f"careful: {sentence}" for sentence in broken[:MOST_BROKEN]]
+    if len(broken) > MOST_BROKEN:
+        messages.append(f"careful: {len(broken) - MOST_BROKEN} more thresholds do not hold; see --json")
+    if unexplained := [one.name for one in answer.sets if one.unexplained]:
+        messages.append(
+            f'cause "none", yet fewer are right: {", ".join(unexplained)}. The test sees no difference; with '
+            "more items (--limit) it may"
+        )
+    return messages

@@ -38,6 +38,7 @@ from samekind.evaluation.under_attack import Strength, UnderAttack
 from samekind.inference import asking, device_of
 from samekind.inference.known_classes import labels_in
 from samekind.inference.temperatures import heads
+from samekind.measures.robustness import written_epsilon
 from samekind.space import MetricSpace
 from samekind.training.estimate import in_words
 from samekind.training.valid_inputs import SHARE_UNIT, valid_inputs
@@ -60,6 +61,10 @@ FEWER = (
     "longer attack may break more (--minutes, or --limit and --steps)"
 )
 LEFT_OUT = "for want of time there is no curve of: {titles} (--minutes)"
+APART = (
+    "heads are shown at the epsilon where their attack was checked, which is not the same for all "
+    "({epsilons}); compare them by their curves"
+)
 NO_CELLS = "no attacks within Voronoi cells, which are for items of one size and the norms linf, l2 and l1"
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
 
@@ -115,6 +120,7 @@ def robustness(
     if left_out:
         notes.append(LEFT_OUT.format(titles="; ".join(left_out)))
     curves.sort(key=lambda curve: ASKED.index(curve.question))
+    notes += _shown_apart(curves)
     return Robustness(
         items=len(subject.labels),
         norm=norm,
@@ -147,6 +153,12 @@ def _measured(
         longest = max(longest, time.monotonic() - begun)
         first = first or result
     return curves, first, left_out
+
+
+def _shown_apart(curves: Sequence[Curve]) -> list[str]:
+    """A note where the short table has the heads at more than one epsilon."""
+    shown = {curve.epsilons[curve.checked] for curve in curves if curve.question == "class"}
+    return [APART.format(epsilons=", ".join(map(written_epsilon, sorted(shown))))] if len(shown) > 1 else []
 
 
 def _guaranteed(subject: Subject) -> tuple[float, ...]:

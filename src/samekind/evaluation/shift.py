@@ -75,11 +75,21 @@ class Shift(NamedTuple):
         return "shift or new classes" if self.rest is None else "shift"
 
     @property
+    def unexplained(self) -> bool:
+        """Whether fewer are surely right away, by the first head, although no cause is named."""
+        return self.cause == "none" and bool(self.gaps) and self.gaps[0].gap.low > 0
+
+    @property
+    def broken(self) -> tuple[PromiseRow, ...]:
+        """The thresholds that no longer give what they promised."""
+        return tuple(row for row in self.promises if row.broken)
+
+    @property
     def thresholds(self) -> str:
         """Whether thresholds give what they promised: "hold", "broken", "undecided", or "" without any."""
         if not self.promises:
             return ""
-        if any(row.broken for row in self.promises):
+        if self.broken:
             return "broken"
         return "hold" if all(row.holds for row in self.promises) else "undecided"
 

@@ -21,7 +21,7 @@ from samekind.evaluation.rows import Row
 from samekind.inference import asking, device_of
 from samekind.inference.known_classes import labels_in
 from samekind.measures.catalogue import attacked
-from samekind.measures.certificate import CONFIDENCE, certified_radii
+from samekind.measures.certificate import CONFIDENCE, certified_radii, largest_radius
 from samekind.measures.intervals import Interval
 from samekind.measures.robustness import adversarial_accuracy
 from samekind.space import MetricSpace
@@ -59,6 +59,12 @@ class Certified:
         return adversarial_accuracy(self.right & (self.radii > radius))
 
     @property
+    def largest(self) -> float:
+        """The radius that no item can exceed, however sure its answer is: there are only so many draws."""
+        sigma, draws, confidence, _ = self.smoothing
+        return largest_radius(draws, sigma=sigma, confidence=confidence)
+
+    @property
     def shown(self) -> tuple[float, ...]:
         return tuple(self.smoothing.sigma * sigmas for sigmas in SHOWN)
 
@@ -85,6 +91,7 @@ class Certified:
             "unit": self.unit,
             "without an answer": int((self.radii == 0).sum()),
             "mean radius": float(self.radii.mean()),
+            "largest possible radius": self.largest,
             "points": [{"radius": radius, **self.accuracy(radius)._asdict()} for radius in self.shown],
             "notes": self.notes,
         }

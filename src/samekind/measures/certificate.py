@@ -44,3 +44,12 @@ def certified_radii(counts: Tensor, draws: int, *, sigma: float, confidence: flo
     share = lowest_share(counts, draws, confidence=confidence)
     radii: Tensor = sigma * torch.special.ndtri(share.clamp(min=0.5))
     return radii.clamp(min=0.0)
+
+
+def largest_radius(draws: int, *, sigma: float, confidence: float = CONFIDENCE) -> float:
+    """The radius where all draws agree: no item can have a larger one.
+
+    >>> round(largest_radius(200, sigma=0.25), 3), round(largest_radius(20_000, sigma=0.25), 3)
+    (0.456, 0.848)
+    """
+    return float(certified_radii(torch.tensor([draws]), draws, sigma=sigma, confidence=confidence))

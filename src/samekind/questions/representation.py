@@ -108,8 +108,11 @@ def representation(
 
 def draw_representation(path: Path, answer: Represented) -> None:
     """Draw the measures of the spaces beside each other: .svg, .png or .pdf."""
-    pairs = zip(answer.names, answer.budgets, strict=True)
-    names = [f"{Path(name).name} ({budget})" for name, budget in pairs]
+    names = []
+    for name, budget in zip(answer.names, answer.budgets, strict=True):
+        against = f"against {budget}" if budget.norm else "undefended"
+        power = f", power {answer.power:g}" if answer.power else ""
+        names.append(f"{Path(name).name} ({against}{power})")
     write_figure(lambda: representation_bars(names, answer.spaces), path)
 
 

@@ -1,9 +1,10 @@
 """Systems that are trained against attacks.
 
 Monteiro et al., "Learning Semantic Similarities for Prototypical Classifiers", 2021, table 1: clean and
-attacked pictures together, the attack through the dense output layer. Kim, "On the Significance of Distance
-in Machine Learning", 2023, section 6.2.1: NormFace of clean pictures, ArcFace with a margin below 0 of
-attacked ones.
+attacked pictures together, the attack through the dense output layer. Epsilon is that of the paper's tests;
+for CIFAR-10 its code trains with 16/255 of normalised pixels, a later version with 20/255 and attacked
+pictures alone. Kim, "On the Significance of Distance in Machine Learning", 2023, section 6.2.1: NormFace of
+clean pictures, ArcFace with a margin below 0 of attacked ones.
 """
 
 from dataclasses import replace

@@ -45,12 +45,12 @@ def leave_one_out(
     """For each domain of the items: train on the others, choose the epoch, test on it.
 
     Returns the rows of each domain under its name, then the mean over domains with its interval, and the
-    worst. ``held_out`` is the share of each class of each source domain that is kept for validation: it
-    chooses the epoch and fits the thresholds. ``select_on="test"`` chooses the epoch on the domain left out;
-    the rows then have the note "selected on test". The run of each domain has a folder of its number, and the
-    same call goes on where it was stopped, with the split it began with. If items have groups, whole groups
-    are held out where every source domain has enough; rows about items whose groups are in more than one part
-    say so.
+    worst. ``held_out`` is the share of each class of each source domain that is kept for validation, or of
+    each class where no domain has two items of one: it chooses the epoch and fits the thresholds.
+    ``select_on="test"`` chooses the epoch on the domain left out; the rows then have the note "selected on
+    test". The run of each domain has a folder of its number, and the same call goes on where it was stopped,
+    with the split it began with. If items have groups, whole groups are held out where every source domain
+    has enough; rows about items whose groups are in more than one part say so.
 
     ``encoder`` is a module of your own, as for `fit`. Every domain is trained with a fresh copy of it: a
     trained one has seen the domain that the next run leaves out.
@@ -79,8 +79,8 @@ def _domains(items: Items) -> list[int]:
     if len(domains) < 2:
         raise DataError(
             f"{items.name}: expected items of two domains or more, to leave one out; the domain of an item "
-            "is in the column domain of a table or list (data.domain names another), or in the array domains "
-            "of an .npz file"
+            "is in the column domain of a table or list (data.domain names another), in the array domains of "
+            'an .npz file, or, with data.domain="folder", the first of the folders domain/class/file'
         )
     return domains
 
@@ -108,10 +108,26 @@ def _trained_on(items: Items, held_out: float) -> Tensor:
         return torch.zeros(0, len(items.classes), dtype=torch.int64)
     domains, index = torch.unique(items.domains.cpu(), return_inverse=True)
     size = len(items.classes)
-    counts = torch.bincount(index * size + items.labels.cpu(), minlength=len(domains) * size)
-    left = torch.tensor([count - _validating(count, held_out) for count in counts.tolist()])
-    by_domain = left.reshape(len(domains), size)
-    return by_domain.sum(0) - by_domain
+    cells = torch.bincount(index * size + items.labels.cpu(), minlength=len(domains) * size)
+    counts = cells.reshape(len(domains), size)
+    left = counts - _held_out(counts, held_out)
+    trained_on = left.sum(0) - left
+    for domain in range(len(domains)):
+        sources = torch.cat([counts[:domain], counts[domain + 1 :]])
+        if _of_one(sources):
+            trained_on[domain] = sources.sum(0) - _held_out(sources.sum(0), held_out)
+    return trained_on
+
+
+def _of_one(cells: Tensor) -> bool:
+    """Whether no class has two items in any domain: then validation items are held out by class."""
+    return not len(cells) or int(cells.max()) < 2
+
+
+def _held_out(counts: Tensor, share: float) -> Tensor:
+    """How many of so many items are held out for validation (…)."""
+    held = [_validating(count, share) for count in counts.flatten().tolist()]
+    return torch.tensor(held, dtype=counts.dtype).reshape(counts.shape)
 
 
 def summary(rows: dict[str, list[Row]]) -> list[Row]:
@@ -150,9 +166,10 @@ def _without(items: Items, domain: int, *, held_out: float, seed: int, fingerpri
     domains, labels = items.domains.cpu(), items.labels.cpu()
     sources = (domains != domain).nonzero().flatten()
     cells = domains * len(items.classes) + labels
-    parts = _dealt(items, sources, cells, held_out, seed) or _cut_cells(
-        sources, cells[sources], held_out, seed
-    )
+    parts = _dealt(items, sources, cells, held_out, seed)
+    if parts is None:
+        alone = _of_one(torch.unique(cells[sources], return_counts=True)[1])
+        parts = _cut_cells(sources, (labels if alone else cells)[sources], held_out, seed)
     parts["test"] = (domains == domain).nonzero().flatten()
     settings = {"by": "leave-one-out", "domain": domain, "held_out": held_out, "seed": seed}
     return divide(items, Split(parts=parts, fingerprint=fingerprint, settings=settings))

@@ -32,6 +32,8 @@ def representation_curves(
             axes.plot(list(values), means, color=SERIES[0], linewidth=1.5)
             dots = [(epsilon, value) for epsilon, some in values.items() for value in some]
             axes.plot(*zip(*dots, strict=True), color=SERIES[0], linestyle="", marker="o", markersize=3.5)
+            if all(float(value).is_integer() for _, value in dots):  # a number of directions
+                axes.yaxis.get_major_locator().set_params(integer=True)
     return figure
 
 
