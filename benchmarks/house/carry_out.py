@@ -3,7 +3,6 @@
 import json
 import shutil
 import time
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -16,12 +15,11 @@ from sets import sets_of
 from samekind.data import Sets
 from samekind.decisions import Rung
 from samekind.inference import compress, settle
-from samekind.recipes.house import house, is_pretrained
+from samekind.recipes.house import house
 from samekind.recipes.ladder import climb
 from samekind.settings import write
 from samekind.space import MetricSpace
 from samekind.storage import write_text
-from samekind.training import Part, Run
 from samekind.training.compatible import is_network
 
 #: The time for a ladder, which bounds the folds that the encoder is trained for; on a CPU it has to be enough
@@ -29,8 +27,6 @@ from samekind.training.compatible import is_network
 MINUTES, CPU_MINUTES = 5.0, 40.0
 #: The kept space is compressed to so many numbers as well.
 NUMBERS = 64
-#: Three pretrained networks, EfficientNet-Lite0, 1 and 2, and what the tables call them.
-VARIANTS, SIDE = (0, 1, 2), "three networks side by side"
 
 
 def carry_out(experiment: Experiment, place: Place) -> str:
@@ -42,9 +38,6 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     match experiment.system:
         case "house":
             content = by_house(experiment, sets, place)
-        case "side":
-            content = by_house(experiment, sets, place, run=side_by_side(house(sets.train)), minutes=0)
-            content["systems"] = {f"{SIDE}: {name}": row for name, row in content["systems"].items()}
         case "instead":
             content = {"systems": classical(experiment, sets, device=place.device)}
         case "peer" | "paper":
@@ -73,34 +66,10 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     )
 
 
-def side_by_side(run: Run) -> Run:
-    """The run with three networks side by side in place of its one; size and views are the same. A trial's
-    small pictures have no pretrained network, and their run stays as it is.
-    """
-    if not is_pretrained(run):
-        return run
-    views = dict(run.space.encoder.arguments)
-    networks = [{**views["encoder"], "variant": variant} for variant in VARIANTS]
-    views["encoder"] = {"name": "SideBySide", "encoders": networks}
-    return replace(run, space=replace(run.space, encoder=Part("Views", views)))
-
-
-def by_house(
-    experiment: Experiment,
-    sets: Sets,
-    place: Place,
-    *,
-    run: Run | None = None,
-    minutes: float | None = None,
-) -> dict[str, Any]:
-    """The ladder: what each rung gave on validation classes, and what its space says about the test items.
-    Without ``run`` it is the house recipe's own.
-    """
-    if minutes is None:
-        minutes = CPU_MINUTES if place.device == "cpu" else MINUTES
+def by_house(experiment: Experiment, sets: Sets, place: Place) -> dict[str, Any]:
+    """The ladder: what each rung gave on validation classes, and what its space says about the test items."""
     folder = place.work / experiment.name
-    if place.quick:
-        run = (run or house(sets.train)).override(["epochs=2"])
+    run = house(sets.train).override(["epochs=2"] if place.quick else [])
     systems: dict[str, Any] = {}
 
     def after_rung(rung: Rung, space: MetricSpace) -> None:
@@ -115,7 +84,7 @@ def by_house(
         run=run,
         seed=experiment.seed,
         device=place.device,
-        minutes=minutes,
+        minutes=CPU_MINUTES if place.device == "cpu" else MINUTES,
         tell=lambda line: print(f"{experiment.name}: {line}", flush=True),
         after_rung=after_rung,
     )

@@ -6,16 +6,15 @@ from grids.experiment import SystemOnData
 
 Data = Literal["birds", "plankton", "characters", "fashion", "fashion-cut", "digits", "wine", "cancer"]
 DATA: tuple[Data, ...] = get_args(Data)
-#: The house recipe; the same untrained with three networks side by side; scikit-learn on the first rung's
-#: embeddings; pytorch-metric-learning's own trainer, with the settings of its example, and with those of the
-#: paper of its loss.
-System = Literal["house", "side", "instead", "peer", "paper"]
+#: The house recipe; scikit-learn on the first rung's embeddings; pytorch-metric-learning's own trainer, with
+#: the settings of its example, and with those of the paper of its loss.
+System = Literal["house", "instead", "peer", "paper"]
 SYSTEMS: tuple[System, ...] = get_args(System)
 SEEDS = 3
 #: The data whose network is pretrained.
 LARGE_PICTURES = ("birds", "plankton")
-#: The systems that need it.
-OF_LARGE_PICTURES = ("side", "paper")
+#: The system that needs it.
+OF_LARGE_PICTURES = ("paper",)
 
 Experiment = SystemOnData[Data, System]
 

@@ -23,8 +23,8 @@ NAMES = {
 SHORT = {data: name.partition(" (")[0] for data, name in NAMES.items()}
 HEADING = ("system", "seeds", "Recall@1, validation", "accuracy", "Recall@1", "EER")
 HEADING += ("EER, gallery as cohort", "5-shot beside known", "s")
-#: Systems of the grid beside the house recipe; the last three are what a user would do instead.
-OTHERS = ("side", "instead", "peer", "paper")
+#: Systems of the grid beside the house recipe: what a user would do instead.
+OTHERS = ("instead", "peer", "paper")
 
 Read = Callable[[dict[str, Any]], float | None]
 

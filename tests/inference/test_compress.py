@@ -33,8 +33,9 @@ def a_space(similarity=None, prototypes=None, encoder=None):
     )
 
 
-def test_directions_are_those_of_the_singular_values():
-    z = torch.randn(20, 5, generator=torch.Generator().manual_seed(1))
+@pytest.mark.parametrize("shape", [(20, 5), (5, 20), (5, 5)])
+def test_directions_are_those_of_the_singular_values(shape):
+    z = torch.randn(*shape, generator=torch.Generator().manual_seed(1))
     rows = directions(z, dimension=3)
     torch.testing.assert_close(rows @ rows.T, torch.eye(3), atol=1e-6, rtol=0)
     reference = np.linalg.svd(z.double().numpy())[2][:3]

@@ -10,7 +10,7 @@ import torch
 from samekind.data import Items, clusters
 from samekind.data.media import headings
 from samekind.recipes import encoder, house, ladder
-from samekind.recipes.house import FEWEST, MOST, is_pretrained, untrained
+from samekind.recipes.house import FEWEST, MOST, is_pretrained, relatives, untrained
 from samekind.training import Part
 
 
@@ -82,6 +82,17 @@ def test_networks_side_by_side_are_pretrained_as_well(packages):
     assert is_pretrained(replace(run, space=replace(run.space, encoder=several)))
     small = Part("SideBySide", {"encoders": [{"name": "Conv4", "dimension": 8}]})
     assert not is_pretrained(replace(run, space=replace(run.space, encoder=small)))
+
+
+def test_relatives_are_the_larger_variants_of_the_same_network(packages, monkeypatch):
+    packages(True)
+    run = house((3, 128, 128))
+    views = run.space.encoder.arguments
+    expected = [{**views, "encoder": {**views["encoder"], "variant": variant}} for variant in (1, 2)]
+    assert [other.space.encoder.arguments for other in relatives(run)] == expected
+    assert relatives(house((1, 28, 28))) == []
+    monkeypatch.setattr(encoder, "find_spec", lambda name: None if "lite2" in name else object())
+    assert relatives(run) == []
 
 
 def test_the_page_of_rules_has_the_numbers_of_the_code(packages):

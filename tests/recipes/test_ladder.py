@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from samekind.data import Items, clusters, prepare
+from samekind.encoders import Compressed, Unchanged
 from samekind.errors import SettingError
 from samekind.recipes import climb, house, ladder
-from samekind.recipes.ladder import BESIDE, FITTED, HEAD, NETWORK, TRAINED
+from samekind.recipes.ladder import BESIDE, FITTED, HEAD, NETWORK, SIDE_BY_SIDE, TRAINED
+from samekind.recipes.rungs import Rungs
 from samekind.space import MetricSpace
 from samekind.training import Nobody, RunFolder
 
@@ -113,6 +115,38 @@ def test_without_time_the_encoder_is_not_trained(sets, run, tmp_path):
     assert TRAINED not in [rung.name for rung in space.ladder.rungs]
     assert f"{TRAINED}: not begun: 8 epochs of 96 items" in lines[-1]
     assert "--minutes 1 allows it" in lines[-1]
+
+
+@pytest.fixture
+def informed(monkeypatch):
+    """Beside the raw input there is a network that sees only the numbers in which classes differ."""
+    network = Compressed(encoder=Unchanged(inputs=24), dimension=4).eval()
+    monkeypatch.setattr(Rungs, "further", lambda self: [network])
+
+
+def test_networks_side_by_side_are_one_space(informed, sets, run, climbed, tmp_path, monkeypatch):
+    monkeypatch.setattr(ladder, "seconds_of_training", lambda *_, **__: 1e9)
+    kept = ("raw input", SIDE_BY_SIDE)
+    monkeypatch.setattr(ladder._Climb, "_is_better", lambda self, name, *_, **__: name in kept)
+    space = climb(sets, run=run, folder=tmp_path)
+    assert [rung.name for rung in space.ladder.rungs] == ["raw input", FITTED, SIDE_BY_SIDE, HEAD]
+    assert space.ladder.kept == SIDE_BY_SIDE
+    assert space.ladder.rung(SIDE_BY_SIDE).recall > space.ladder.rung("raw input").recall
+    # What is saved are both, each of length 1; 28 numbers are few enough to be only turned.
+    z = MetricSpace.load(tmp_path / "space").embed(sets.unseen.inputs)
+    start = climbed[2]["raw input"].embed(sets.unseen.inputs)
+    both = [torch.nn.functional.normalize(part) for part in (start, sets.unseen.inputs[:, :4])]
+    every = torch.cat(both, 1)
+    torch.testing.assert_close(z @ z.T, every @ every.T, atol=1e-4, rtol=0)
+
+
+def test_networks_side_by_side_need_time(informed, sets, run, tmp_path):
+    lines = []
+    space = climb(sets, run=run, folder=tmp_path, minutes=0, tell=lines.append)
+    assert SIDE_BY_SIDE not in [rung.name for rung in space.ladder.rungs]
+    [line] = [line for line in lines if line.startswith(SIDE_BY_SIDE)]
+    assert "not begun: 96 items by 1 further network, about 1 second" in line
+    assert "--minutes 1 allows it" in line
 
 
 def test_a_stopped_ladder_has_an_answer_and_goes_on(sets, run, climbed, tmp_path):

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from samekind.data import clusters, prepare
+from samekind.encoders import Compressed, Unchanged
 from samekind.inference import embed
 from samekind.prototypes import SupportMeans
 from samekind.recipes import house
@@ -62,3 +63,16 @@ def test_features_are_compressed_where_the_run_asks_for_it(rungs):
     short = replace(rungs, run=rungs.run.override(["compress=3"]))
     fitted = short.with_similarities(short.untrained(), every(rungs))
     assert embed(fitted.whole(rungs.sets.train), rungs.sets.train.inputs).shape[1] == 3
+
+
+def test_networks_in_a_row_are_projected_to_few_numbers_by_the_rows_alone(rungs, monkeypatch):
+    monkeypatch.setattr("samekind.recipes.rungs.NUMBERS", 4)
+    rows = torch.arange(30)
+    other = Compressed(encoder=Unchanged(inputs=6), dimension=2).eval()
+    plain = rungs.side_by_side(rungs.untrained(), [other])
+    assert plain(rows).embedded(every(rungs)).inputs.shape[1] == 4
+    assert plain(rows[:3]).embedded(every(rungs)).inputs.shape[1] == 3  # three items have three directions
+    spoilt = plain(rows).features.train.inputs[30:]
+    before = plain(rows).embedded(rows).inputs
+    spoilt.fill_(7.0)
+    torch.testing.assert_close(plain(rows).embedded(rows).inputs, before)

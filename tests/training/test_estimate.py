@@ -6,7 +6,7 @@ import torch
 
 from samekind.recipes import few_shot
 from samekind.training import train
-from samekind.training.estimate import in_words, seconds_of_training
+from samekind.training.estimate import in_words, seconds_of_features, seconds_of_training
 
 
 def test_is_near_the_time_that_the_training_takes(run, items, tmp_path):
@@ -34,6 +34,19 @@ def test_more_epochs_take_longer(run, items):
 
 def test_tasks_are_tried_whole(items):
     assert seconds_of_training(few_shot(items, shot=2), items, device="cpu") > 0
+
+
+def test_features_of_more_items_take_longer(items):
+    class Slow(torch.nn.Module):
+        dimension = 1
+
+        def forward(self, x):
+            time.sleep(0.002 * len(x))
+            return x.flatten(1)[:, :1]
+
+    few = items.take(torch.arange(4))
+    assert 0.008 <= seconds_of_features(Slow(), few) < seconds_of_features(Slow(), items)
+    assert seconds_of_features(Slow(), items.take(torch.arange(0))) == 0
 
 
 def test_durations_are_words():

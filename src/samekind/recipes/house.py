@@ -8,10 +8,18 @@ CVPR 2020); of many classes a network from scratch compares the items of a batch
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from samekind.data import Items
-from samekind.recipes.encoder import Subject, encoder_for, pretrained_suits, shape_and_medium, standardise_for
+from samekind.recipes.encoder import (
+    Subject,
+    encoder_for,
+    have_weights,
+    pretrained_suits,
+    shape_and_medium,
+    standardise_for,
+)
 from samekind.recipes.many_classes import are_many, by_pairs
 from samekind.training import Batches, Optimiser, Part, Parts, Run, Schedule, Term
 
@@ -46,6 +54,8 @@ class Pace(NamedTuple):
 PRETRAINED, SCRATCH = Pace(3e-4, 3e-2, 10, 200, 30), Pace(2e-3, 1e-2, 20, 1200, 80)
 #: The pretrained network, which samekind has as an extra.
 PRETRAINED_ENCODER = "EfficientNetLite"
+#: Its larger variants, which can stand beside it.
+VARIANTS = (1, 2)
 #: The one of sounds, which a run may name.
 SPEAKER_ENCODER = "SpeakerNetwork"
 #: The loss.
@@ -100,6 +110,20 @@ def _names(name: str, arguments: Mapping[str, Any]) -> list[str]:
     """The name of an encoder and of those inside."""
     inner = [arguments.get("encoder", {}), *arguments.get("encoders", ())]
     return [name, *(below for part in inner if part for below in _names(part["name"], part))]
+
+
+def relatives(run: Run) -> list[Run]:
+    """The same run with each of the larger variants of its pretrained network, if their packages are
+    installed; none for a network that is not the smallest variant.
+    """
+    views = run.space.encoder
+    network = views.arguments.get("encoder", {})
+    if network.get("name") != PRETRAINED_ENCODER or network.get("variant") != 0 or not have_weights(VARIANTS):
+        return []
+    encoders = [{**views.arguments, "encoder": {**network, "variant": variant}} for variant in VARIANTS]
+    return [
+        replace(run, space=replace(run.space, encoder=replace(views, arguments=given))) for given in encoders
+    ]
 
 
 def untrained(run: Run, items: Items) -> Run:

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from samekind.data import Sets
+from samekind.data.words import counted
 from samekind.decisions import Choices, Ladder, Rung
 from samekind.errors import expect
 from samekind.evaluation import validation
@@ -34,7 +35,7 @@ from samekind.recipes.measuring import Measured, is_better, joined, rung_of
 from samekind.recipes.rungs import Fitted, Rungs, Validate
 from samekind.space import MetricSpace
 from samekind.training import Run, RunFolder, Watcher
-from samekind.training.estimate import in_words, seconds_of_training
+from samekind.training.estimate import in_words, seconds_of_features, seconds_of_training
 from samekind.training.fabric import launch
 from samekind.training.room import within_memory
 
@@ -43,7 +44,8 @@ from samekind.training.room import within_memory
 SECONDS = 300.0
 
 #: The names of the rungs after the first.
-FITTED, HEAD, TRAINED = "fitted similarity", "head on features", "encoder trained"
+FITTED, SIDE_BY_SIDE, HEAD = "fitted similarity", "networks side by side", "head on features"
+TRAINED = "encoder trained"
 BESIDE, NETWORK = "trained beside untrained", "network over pairs"
 #: A network over pairs needs about a thousand classes; with tens of them it learns those, not likeness.
 CLASSES_FOR_NETWORK = 900
@@ -161,6 +163,7 @@ class _Climb:
             return rungs.headed(start, self._rows(fold), choice=choice)
 
         space = self._step(FITTED, fitted, since=mark) or first
+        space = self._networks_side_by_side(numbers) or space
         space = self._step(HEAD, headed) or space
         space = self._train_encoder() or space
         space = self._network_over_pairs() or space
@@ -212,6 +215,31 @@ class _Climb:
             certainly=name != FITTED,
             seed=self.rungs.run.seed,
         )
+
+    def _networks_side_by_side(self, numbers: Tensor) -> MetricSpace | None:
+        """The features of several pretrained networks in a row, if there is time to compute them."""
+        began, rungs, items = time.perf_counter(), self.rungs, self.sets.train
+        networks = rungs.further()
+        seconds = sum(seconds_of_features(network, items) for network in networks)
+        after = began - self.began + seconds
+        if not networks:
+            return None
+        if after > self.limit:
+            others = counted(len(networks), "further network", "further networks")
+            self._say(
+                f"{SIDE_BY_SIDE}: not begun: {len(items):,} items by {others}, about {in_words(seconds)}; "
+                f"--minutes {math.ceil(after / 60)} allows it"
+            )
+            return None
+        plain = rungs.side_by_side(self.start, networks)
+
+        def fit(fold: int | None, choice: Choice | None) -> Fitted:
+            rows = self._rows(fold)
+            return rungs.with_similarities(plain(rows), rows, choice=choice, folds=numbers)
+
+        fitted = _Once(fit)
+        fitted(None)  # all folds choose the similarities, for all of them
+        return self._step(SIDE_BY_SIDE, fitted, since=began)
 
     def _train_encoder(self) -> MetricSpace | None:
         """The last rung, on as many folds as there is time for, if it is at least one."""

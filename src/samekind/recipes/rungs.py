@@ -4,7 +4,7 @@ An encoder computes the features of all items once. What is fitted on top of it 
 prototypes and thresholds) is a space of these features, and becomes a space of the items in the end.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from samekind.parts import make
 from samekind.prototypes import Prototypes
 from samekind.recipes import measuring
 from samekind.recipes.folds import Fold as Cut
-from samekind.recipes.house import head, is_pretrained, over_pairs, untrained
+from samekind.recipes.house import head, is_pretrained, over_pairs, relatives, untrained
 from samekind.recipes.recovering import train_recovering
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
@@ -31,6 +31,10 @@ from samekind.training.brief import train_briefly
 from samekind.training.build import build_encoder
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import launch
+
+#: Several networks side by side are projected to so many numbers: on small folders of birds these keep all
+#: that their 3,840 numbers give.
+NUMBERS = 512
 
 Validate = Callable[[MetricSpace], dict[str, float]]
 
@@ -113,6 +117,20 @@ class Rungs:
         """
         return self._with(fitted._replace(space=deepcopy(fitted.space)), rows, choice, folds)
 
+    def further(self) -> list[nn.Module]:
+        """The pretrained networks that can stand beside that of the run; none where it has no `relatives`."""
+        with random_states_kept():
+            torch.manual_seed(self.run.seed)
+            networks = [build_encoder(run, self.sets.train).eval() for run in relatives(self.run)]
+        return [network.to(launch(self.device, self.run.precision).device) for network in networks]
+
+    def side_by_side(self, start: Fitted, networks: Sequence[nn.Module]) -> Callable[[Tensor], Fitted]:
+        """A way from rows to a space of the features of the ``start`` and of further ``networks`` in a row,
+        projected to the principal directions of those of the rows.
+        """
+        features = _in_a_row(start.features, *map(self._features, networks))
+        return lambda rows: self._plain(features, rows, most=NUMBERS)
+
     def headed(self, start: Fitted, rows: Tensor, *, choice: Choice | None = None) -> Fitted:
         """A head trained on the features of the rows, which stay as they are; then similarities on top, with
         the ``choice`` that the features alone led to, if it is given.
@@ -154,12 +172,7 @@ class Rungs:
         """The features of the ``start`` and of a ``trained`` encoder in a row, each scaled to length 1, with
         similarities fitted to those of the rows.
         """
-        one, other = start.features, trained.features
-        features = Features(
-            SideBySide(encoders=[one.encoder, other.encoder]).eval(),
-            _in_a_row(one.train, other.train),
-            _in_a_row(one.validation, other.validation),
-        )
+        features = _in_a_row(start.features, trained.features)
         return self._with(self._plain(features, rows), rows, choice)
 
     def _features(self, encoder: nn.Module, *, cache: Path | None = None) -> Features:
@@ -167,17 +180,25 @@ class Rungs:
         parts = (self.sets.train, self.sets.validation)
         return Features(encoder, *(feature_items(encoder, items, cache=cache) for items in parts))
 
-    def _plain(self, features: Features, rows: Tensor, *, encoder: nn.Module | None = None) -> Fitted:
+    def _plain(
+        self,
+        features: Features,
+        rows: Tensor,
+        *,
+        encoder: nn.Module | None = None,
+        most: int | None = None,
+    ) -> Fitted:
         """The features, or what an ``encoder`` makes of them, compared by the cosine; compressed, if the run
-        asks for it, by a projection that is fitted to the rows.
+        asks for it or there are more than ``most`` numbers, by a projection that is fitted to the rows.
         """
         encoder = encoder or Unchanged(inputs=features.train.shape[0])
         means: Prototypes = make("prototypes", "SupportMeans", {"dimension": encoder.dimension})
         space = (
             MetricSpace(encoder, Cosine(), means).to(launch(self.device, self.run.precision).device).eval()
         )
-        if self.run.compress:
-            space = compress(space, features.train.take(rows), dimension=self.run.compress)
+        dimension = self.run.compress or (most and min(most, len(rows), encoder.dimension))
+        if dimension:
+            space = compress(space, features.train.take(rows), dimension=dimension)
         return Fitted(space, features)
 
     def _with(
@@ -201,12 +222,20 @@ class Rungs:
         return fitted._replace(choice=chosen)
 
 
-def _in_a_row(one: Items, other: Items) -> Items:
-    """The same items with the features of both, as `SideBySide` puts them."""
-    assert isinstance(one.inputs, Tensor)
-    assert isinstance(other.inputs, Tensor)
-    vectors = torch.cat([F.normalize(one.inputs), F.normalize(other.inputs)], dim=1)
-    return replace(one, inputs=vectors, reader=VectorReader(dimension=vectors.shape[1]))
+def _in_a_row(*several: Features) -> Features:
+    """The features of several encoders in a row, each scaled to length 1, as `SideBySide` puts them."""
+    encoder = SideBySide(encoders=[features.encoder for features in several]).eval()
+    return Features(
+        encoder,
+        _joined([features.train for features in several]),
+        _joined([features.validation for features in several]),
+    )
+
+
+def _joined(several: Sequence[Items]) -> Items:
+    """The same items with all their vectors, each of length 1, in a row."""
+    vectors = torch.cat([F.normalize(items.inputs[:]) for items in several], dim=1)
+    return replace(several[0], inputs=vectors, reader=VectorReader(dimension=vectors.shape[1]))
 
 
 def _only(items: Items) -> Items:

@@ -1,12 +1,14 @@
-"""How long a training will take, from a few steps that change nothing."""
+"""How long a training, or the features of many items, will take, from a few steps that change nothing."""
 
 import time
 from dataclasses import replace
 
 import torch
+from torch import nn
 
 from samekind.data import Items
 from samekind.data.words import counted
+from samekind.inference.embed import embed_by
 from samekind.training.build import build_sampler, build_space
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import current, launch
@@ -35,6 +37,15 @@ def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> floa
         else:
             per_item = few / min(count, len(some))
     return per_item * run.epochs * sum(map(len, sampler.batches(0)))
+
+
+def seconds_of_features(encoder: nn.Module, items: Items) -> float:
+    """About how many seconds an encoder takes, on its own device, to embed all items."""
+    few = items.take(torch.arange(min(len(items), FEW))).inputs
+    embed_by(encoder, few)  # the first time of all is slower
+    began = time.perf_counter()
+    embed_by(encoder, few)
+    return (time.perf_counter() - began) * len(items) / max(1, len(few))
 
 
 def in_words(seconds: float) -> str:
