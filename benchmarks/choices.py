@@ -15,15 +15,13 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-import torch
-
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # where the grids' shared folder is
 
+from grids.alphabets import alphabets_apart
 from grids.selection import epochs_as_json, rows_of_each, train_for_each
 from grids.tables import markdown, page_with, with_interval
 
-from samekind import characters
-from samekind.data import Sets, SplitSettings, prepare
+from samekind.data import Sets
 from samekind.evaluation import Row, cosine_references, retrieval, verification
 from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 from samekind.inference import embed
@@ -49,24 +47,8 @@ TRAIN, VALIDATION, TEST = 60, 12, 30
 
 
 def sets_of(seed: int) -> Sets:
-    """Characters to train with, to choose by and to test with; their alphabets are drawn by the seed, and no
-    alphabet is in two of the sets.
-    """
-    items = replace(characters(), groups=None, domains=None, parts=None)
-    names = sorted({name.partition("/")[0] for name in items.classes})
-    order = torch.randperm(len(names), generator=torch.Generator().manual_seed(seed)).tolist()
-    left = [[name for name in items.classes if name.startswith(f"{names[place]}/")] for place in order]
-    parts: list[tuple[str, ...]] = []
-    for count in (TRAIN, VALIDATION, TEST):
-        drawn: list[str] = []
-        while len(drawn) < count:
-            drawn += left.pop()
-        parts.append(tuple(drawn[:count]))
-    few = items.only([name for part in parts for name in part])
-    settings = SplitSettings(
-        unseen=parts[2], validation_classes=parts[1], fractions={"train": 1.0}, seed=seed
-    )
-    return prepare(few, settings)
+    """Characters to train with, to choose by and to test with."""
+    return alphabets_apart((TRAIN, VALIDATION, TEST), seed=seed)
 
 
 def run_of(choice: str, sets: Sets, seed: int, steps: int) -> Run:

@@ -27,10 +27,10 @@ from samekind.data import Items, SplitSettings, clusters, digits, prepare
 from samekind.evaluation import Row
 from samekind.measures import equal_error_rate
 from samekind.prototypes import SupportMeans
-from samekind.recipes import few_shot, fit, verification
+from samekind.recipes import few_shot, fit, unseen, verification
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Run, launch
+from samekind.training import Part, Run, launch
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
@@ -46,7 +46,7 @@ OWN = (
     "published",
     "cases",
 )
-OWN += ("speed", "steps")
+OWN += ("speed", "steps", "drawn", "takeaway")
 #: A number in a text, and what a text links to; numbers of the page on pictures that nobody measured: years,
 #: figures, datasets' names and settings.
 NUMBER, PICTURE = re.compile(r"(?<![\w-])\d[\d,]*(?:\.\d+)?"), re.compile(r"\]\([^)]*\)")
@@ -314,6 +314,51 @@ def test_the_unseen_grid_has_every_loss_with_every_extension_and_three_seeds(loa
     assert runs["proxy-nca-adapt-adv-weight-0.3"].adversary.weight == 0.3
 
 
+def test_the_unseen_grid_has_the_fair_starts_and_the_settings_of_other_code(load):
+    grid = load("grid", "unseen")
+    named = {experiment.variant: experiment for experiment in grid.grid()}
+    for loss in ("triplet", "angular", "proxy-nca"):
+        start = named[f"{loss}-base-from-pca"]
+        assert start.directions
+        assert start.run.optimiser.rates["encoder.embedding"] == start.run.optimiser.rates["encoder"] == 1e-4
+    untrained = [named[f"untrained-lite0-{start}-64"] for start in ("pca", "random")]
+    assert [(one.run, one.dimension, one.directions) for one in untrained] == [
+        (None, 64, True),
+        (None, 64, False),
+    ]
+    code = named["proxy-nca-as-in-code"].run
+    assert (code.optimiser.epsilon, code.schedule.name, code.schedule.factor) == (1.0, "exponential", 0.94)
+    assert [*named["angular-n-pair"].run.terms] == ["n-pair", "angular"]
+
+
+@pytest.mark.parametrize(("folder", "crop"), [("unseen", "RandomCrop"), ("birds", "RandomResizedCrop")])
+def test_birds_are_read_at_256_pixels_and_cut_to_224(load, folder, crop):
+    for experiment in load("grid", folder).grid():
+        if experiment.run is None or getattr(experiment, "network", 0):
+            continue
+        assert experiment.size == 256
+        assert experiment.run.space.encoder.arguments["middle"] == 224
+        cuts = {part.name: part.arguments for part in experiment.run.augment}
+        assert cuts[crop] == {"size": 224}, experiment.name
+
+
+def test_an_embedding_layer_can_begin_with_principal_directions(load):
+    module = load("carry_out", "unseen")
+    items = Items(torch.rand(12, 3, 32, 32).mul(255).byte(), torch.arange(12) // 2, tuple("abcdef"), "few")
+    encoder = Part("ResNet10", {"stem": "cifar", "dimension": 3})
+    run = unseen(items, loss="triplet", encoder=encoder)
+    space = module.from_directions(run, items, "cpu")
+    layer = space.encoder.embedding
+    assert not layer.bias.any()
+    features = space.encoder.features(items.inputs / 255)
+    assert torch.allclose(layer.weight @ layer.weight.T, torch.eye(3), atol=1e-4)
+    kept = (features @ layer.weight.T).square().sum()
+    others = [
+        (features @ torch.linalg.qr(torch.randn(features.shape[1], 3)).Q).square().sum() for _ in range(20)
+    ]
+    assert kept > max(others)
+
+
 def contents_of(experiments, rows):
     """A JSON for every run, all of its rows a half."""
     kinds = [{"measure": measure, "kind": kind, "value": 0.5} for measure, kind in rows]
@@ -348,6 +393,48 @@ def test_the_tables_of_unseen_classes_show_every_run(load):
     assert "58.10" in table
     assert len(tables.summary(everything).splitlines()) == 2 + len(everything.variants())
     assert tables.tables(results.Results([])) == "No run is done yet."
+
+
+def test_the_runs_with_drawn_characters_are_the_recipes_around_a_small_network(load):
+    """So that the page may call their settings the paper's."""
+    drawn = load("drawn", "unseen")
+    experiments = drawn.grid()
+    assert len({experiment.name for experiment in experiments}) == 3 * (3 * 4 + 2)
+    for experiment in experiments:
+        run = experiment.run
+        loss, extension, attention = (drawn.MAIN | drawn.PARTS)[experiment.variant]
+        recipe = unseen((1, 20, 20), loss=loss, extension=extension)
+        for name in ("terms", "penalties", "adversary", "batches", "optimiser", "epochs", "schedule", "clip"):
+            assert getattr(run, name) == getattr(recipe, name), f"{experiment.name}: {name}"
+        attends = extension.endswith("adv") if attention is None else attention
+        assert run.space.encoder.name == ("Attended" if attends else "Conv4")
+        assert run.seed == experiment.seed
+
+
+def test_what_was_run_with_drawn_characters_is_on_the_page(load):
+    drawn, results, on_page = load("drawn", "unseen"), load("grids.results"), load("grids.tables")
+    runs = {experiment.name: experiment.run for experiment in drawn.grid()}
+    stored = BENCHMARKS.parent / "results/unseen/characters"
+    for path in sorted(stored.glob("*-[0-9].json")):
+        assert Run.from_dict(json.loads(path.read_text(encoding="utf-8"))["run"]) == runs[path.stem]
+    page = (BENCHMARKS.parent / "docs/results/unseen.md").read_text(encoding="utf-8")
+    written = drawn.tables(results.results_in(stored))
+    assert on_page.page_with(page, written, mark="characters") == page
+
+
+def test_a_run_with_drawn_characters_says_what_its_tables_need(load, tmp_path, monkeypatch):
+    drawn, running, results = load("drawn", "unseen"), load("grids.running"), load("grids.results")
+    place = running.Place(Path("characters"), tmp_path, tmp_path, "cpu", float("inf"), True)
+    monkeypatch.setattr(drawn, "MAIN", {"triplet-base": drawn.MAIN["triplet-base"]})
+    for experiment in drawn.grid(quick=True)[:1]:
+        assert drawn.carry_out(experiment, place).startswith("Recall@1 ")
+    sets = drawn.sets_of(0, True)
+    alphabets = [{name.partition("/")[0] for name in part.classes} for part in (sets.train, sets.unseen)]
+    assert not alphabets[0] & alphabets[1]
+    assert sets.train.shape == (1, 20, 20)
+    written = drawn.tables(results.results_in(tmp_path))
+    assert re.search(r"^\| triplet \| base \|( [\d.]+ \|){8}$", written, re.MULTILINE)
+    assert "published" not in written
 
 
 def test_the_gain_over_test_classes_is_that_of_the_hits(load):
@@ -567,6 +654,33 @@ def test_the_page_has_the_tables_of_what_was_run(load, folder):
     ):
         page = on_page.page_of(path, between).read_text(encoding="utf-8")
         assert on_page.page_with(page, written, mark=between) == page
+
+
+def test_the_table_at_the_top_of_the_page_is_that_of_what_was_run(load):
+    takeaway, on_page = load("takeaway", "similarity"), load("grids.tables")
+    page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
+    written = takeaway.table(BENCHMARKS.parent / "results")
+    assert on_page.page_with(page, written, mark="takeaway") == page
+    assert len(written.splitlines()) == 2 + len(takeaway.ROWS)
+
+
+def test_only_what_is_sure_after_holm_is_bold_in_the_table_at_the_top(load, tmp_path):
+    """Two rows of a score that is a point better, in one of them always and in the other at random."""
+    takeaway = load("takeaway", "similarity")
+    rows = (takeaway.Row("sure", "a", "any", "sure"), takeaway.Row("unsure", "b", "any", "unsure"))
+    (tmp_path / "any").mkdir()
+    for variant, gains in (("sure", (1.0, 1.001, 0.999)), ("unsure", (0.1, 2.4, 0.5))):
+        for seed, gain in enumerate(gains):
+            values = {"similarity": 50 + gain, "cosine": 50.0}
+            stored = [
+                {"measure": "EER", "kind": kind, "value": value / 100} for kind, value in values.items()
+            ]
+            content = {"variant": variant, "seed": seed, "run": {}, "rows": stored}
+            (tmp_path / "any" / f"{variant}-{seed}.json").write_text(json.dumps(content))
+    takeaway.ROWS = rows
+    sure, unsure = takeaway.table(tmp_path).splitlines()[2:]
+    assert sure == "| sure | a | 3 | not measured | 51.0, 50.0: **+1.0** (+1.0 to +1.0) |"
+    assert unsure.startswith("| unsure | b | 3 | not measured | 51.0, 50.0: +1.0 (-2")
 
 
 # --- the pictures ---------------------------------------------------------------------------------

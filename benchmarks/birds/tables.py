@@ -118,8 +118,10 @@ def groups_table(results: Results) -> str:
 def _epochs(results: Results, variant: str, kind: str) -> str:
     """The epoch that was kept for a score, of each seed."""
     chosen = [results.contents[variant, seed]["chosen"] for seed in results.seeds(variant)]
-    own = kind if kind not in (CENTRED, NORMALISED) else "cosine"
-    return ", ".join(str(epochs[own]["epoch"]) for epochs in chosen if epochs is not None and own in epochs)
+    known = [epochs for epochs in chosen if epochs is not None]
+    if kind in (CENTRED, NORMALISED):
+        kind = "cosine" if any("cosine" in epochs for epochs in known) else "similarity"
+    return ", ".join(str(epochs[kind]["epoch"]) for epochs in known if kind in epochs)
 
 
 def _kind(results: Results, variant: str, kind: str) -> str:

@@ -4,6 +4,7 @@ import json
 import shutil
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -65,8 +66,7 @@ def trained(experiment: Experiment, run: Run, sets: Sets, full: Sets, place: Pla
     start = from_directions(run, sets.train, place.device) if experiment.directions else None
     space = fit(run, sets, folder=folder / "choice", device=place.device, start=start).to(place.device)
     chosen = chosen_epoch(folder / "choice")
-    space.load_state_dict(load_checkpoint(RunFolder(folder / "choice").last)["states"]["space"])
-    final = about(space, _test(sets), seed=run.seed)
+    final = about(of_last_epoch(space, folder / "choice"), _test(sets), seed=run.seed)
     whole = replace(run, epochs=chosen["epoch"], keep="last")
     start = from_directions(run, full.train, place.device) if experiment.directions else None
     space = fit(whole, full, folder=folder / "all", device=place.device, start=start).to(place.device)
@@ -75,9 +75,15 @@ def trained(experiment: Experiment, run: Run, sets: Sets, full: Sets, place: Pla
         **about(space, _test(sets), seed=run.seed),
         "final": final["rows"],
         "chosen": chosen,
-        "epochs": [_kept(entry) for entry in epochs_in(folder / "choice")],
+        "epochs": [kept(entry) for entry in epochs_in(folder / "choice")],
         "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
     }
+
+
+def of_last_epoch(space: MetricSpace, folder: Path) -> MetricSpace:
+    """The space as it is at the last epoch of a run, in place of the one that was chosen."""
+    space.load_state_dict(load_checkpoint(RunFolder(folder).last)["states"]["space"])
+    return space
 
 
 def from_directions(run: Run, items: Items, device: str) -> MetricSpace:
@@ -163,7 +169,7 @@ def _test(sets: Sets) -> Items:
     return sets.unseen
 
 
-def _kept(entry: dict[str, Any]) -> dict[str, Any]:
+def kept(entry: dict[str, Any]) -> dict[str, Any]:
     """What is kept of an epoch: enough to draw it."""
     names = ("epoch", "loss", "terms", "validation", "adversary")
     return {name: entry[name] for name in names if name in entry}

@@ -47,7 +47,8 @@ PAIRS_001 = [
 CIFAR_001 = [
     *rows("2.5", space__encoder=OTHER, space__standardise="channels", epochs=600, batches__size=64),
     *rows("2.5", batches__sampler="Shuffled", optimiser__name="SGD", optimiser__rate=0.01),
-    *rows("2.5", optimiser__momentum=0.9, terms__auxiliary__smoothing=0.2, terms__auxiliary__margin=0.35),
+    *rows("2.5", optimiser__momentum=0.9, optimiser__nesterov=False),
+    *rows("2.5", terms__auxiliary__smoothing=0.2, terms__auxiliary__margin=0.35),
     *rows("2.5", augment=["PadAndCrop", "Flip"], select_on="test", clip=None),
     *rows("2.4", schedule__name="plateau", schedule__factor=0.5, schedule__patience=10),
 ]
@@ -58,6 +59,7 @@ SIMILARITY_000 = [
     *rows("1.3", terms__pair__loss="pair_likelihood", terms__pair__weight=1.0, terms__pair__total=None),
     *rows("1.3", terms__auxiliary__smoothing=0.2, terms__auxiliary__weight=1.0),
     *rows("1.3", terms__pair__weighting="triplets"),
+    *rows("1.1", space__auxiliary__similarity={"name": "Dot"}, space__auxiliary__bias=True),
 ]
 ADVERSARY = [
     *rows("4.4", adversary__smoothing=0.15, adversary__dropout=0.1, adversary__weight=0.5),
@@ -142,7 +144,8 @@ DOCUMENTS = {
         *rows("1.3", terms__pair__smoothing=0.1),
         *rows("1.6", space__encoder=OTHER, space__standardise="channels", batches__size=64, epochs=500),
         *rows("1.6", optimiser__name="SGD", optimiser__rate=0.1, optimiser__momentum=0.9, clip=None),
-        *rows("1.6", optimiser__weight_decay=5e-4, schedule__name="multi-step", schedule__factor=0.1),
+        *rows("1.6", optimiser__nesterov=False, optimiser__weight_decay=5e-4),
+        *rows("1.6", schedule__name="multi-step", schedule__factor=0.1),
         *rows("1.6", schedule__milestones=[10, 150, 250, 350]),
         *rows("1.6", augment=["RandAugment", "PadAndCrop", "Flip", "AdditiveNoise"]),
     ],
@@ -163,6 +166,8 @@ DOCUMENTS = {
         *rows("2.3", terms__auxiliary__margin=0.4),
         *rows("2.5", space__similarity={"name": "PairsNetwork", "hidden": 256, "depth": 5, "dropout": 0.1}),
         *rows("2.5", optimiser__rate=1.0, optimiser__name="SGD"),
+        # Of these the document says what was selected for speakers, and nothing of retrieval.
+        *rows("2.5", optimiser__momentum=0.95, optimiser__weight_decay=1e-3, terms__auxiliary__smoothing=0.1),
         *rows(
             "2.5",
             augment=["RandomResizedCrop", "Flip", "Rotation", "Perspective", "Greyscale", "GaussianNoise"],

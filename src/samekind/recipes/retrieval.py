@@ -28,7 +28,8 @@ def retrieval(items: Subject, *, system: System = "prototypical-retrieval") -> R
     split.validation_classes.
 
     Colour pictures are read larger than they are looked at: of 256 pixels a part of 224 is seen, the middle
-    when training is over.
+    when training is over. Momentum, weight decay and smoothing of the second system are those that its paper
+    selected for speakers; it says none for retrieval.
 
     Differs from the papers:
 

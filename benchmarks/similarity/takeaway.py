@@ -1,0 +1,131 @@
+"""The table at the top of the page: each learned similarity beside the cosine, wherever it was measured.
+
+    python benchmarks/similarity/takeaway.py [--results results] [--page docs/results/similarity.md]
+
+It reads what other studies have stored: results/house, results/similarity, results/birds, results/characters.
+A difference is paired by seed; those that are sure after Holm's correction for all of the table are bold.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
+
+from grids.results import Results, results_in
+from grids.tables import LEVEL, markdown, page_with
+
+from samekind.evaluation.cosine_references import NORMALISED
+from samekind.measures import holm, paired_difference, paired_p_value
+from samekind.storage import write_text
+
+MEASURES = ("Recall@1", "EER")
+FITTED, ALONE, ADDED = (
+    "a *fitted* quadratic form",
+    "a *network over the pair*",
+    "a network *added to the cosine*",
+)
+
+
+class Row(NamedTuple):
+    """A learned similarity and where it was measured: the folder of the JSONs, the variant, the kind of score
+    and the one it is compared with; of the house recipe also the rung.
+    """
+
+    similarity: str
+    where: str
+    folder: str
+    variant: str
+    kind: str = "similarity"
+    other: str = "cosine"
+    rung: str | None = None
+
+
+TRAINED = {"folder": "house", "kind": "fitted", "other": "similarity", "rung": "encoder trained"}
+ROWS = (
+    Row(FITTED, "birds, 100 classes to learn from", variant="birds-house", **TRAINED),
+    Row(FITTED, "plankton, 55 classes", variant="plankton-house", **TRAINED),
+    Row(FITTED, "characters, 935 classes", variant="characters-house", **TRAINED),
+    Row(ALONE, "birds, 100 classes (older settings)", "birds/older", "prototypical"),
+    Row(ALONE, "characters, 940 classes", "characters", "verification-of-940"),
+    Row(
+        ALONE, "the same, against a normalised cosine", "characters", "verification-of-940", other=NORMALISED
+    ),
+    Row(ADDED, "characters, 940 classes", "characters", "corrected-of-940"),
+    Row(ADDED, "the same, against a normalised cosine", "characters", "corrected-of-940", other=NORMALISED),
+    Row(
+        ADDED,
+        "characters, after a training of 935 classes",
+        "house",
+        "characters-house",
+        rung="network over pairs",
+    ),
+    Row(ALONE, "**known** classes: CIFAR-10 (older settings)", "similarity/older", "verification"),
+)
+
+
+def table(results: Path) -> str:
+    """The rows that were run with two seeds or more."""
+    found = {folder: results_in(results / folder) for folder in {row.folder for row in ROWS}}
+    pairs = {(row, measure): _sides(found[row.folder], row, measure) for row in ROWS for measure in MEASURES}
+    pairs = {asked: sides for asked, sides in pairs.items() if len(sides[0]) > 1}
+    p_values = holm([paired_p_value(*sides) for sides in pairs.values()])
+    sure = {asked for asked, p in zip(pairs, p_values, strict=True) if p < LEVEL}
+    heading = [
+        "learned similarity",
+        "classes never shown",
+        "seeds",
+        *(f"{name}: learned, cosine" for name in MEASURES),
+    ]
+    rows = []
+    for row in ROWS:
+        cells = [_cell(pairs.get((row, measure)), bold=(row, measure) in sure) for measure in MEASURES]
+        if any(cells):
+            seeds = max(len(pairs[row, name][0]) for name in MEASURES if (row, name) in pairs)
+            rows.append([row.similarity, row.where, str(seeds), *cells])
+    return markdown(heading, rows)
+
+
+def _sides(results: Results, row: Row, measure: str) -> tuple[list[float], list[float]]:
+    """What both scores have in per cent, seed by seed."""
+    if row.rung is None:
+        one, two = (results.values(row.variant, measure, kind) for kind in (row.kind, row.other))
+    else:
+        kinds = {
+            seed: results.contents[row.variant, seed]["systems"].get(row.rung, {}).get("by kind", {})
+            for seed in results.seeds(row.variant)
+        }
+        one, two = (
+            {seed: 100 * some[kind][measure] for seed, some in kinds.items() if kind in some}
+            for kind in (row.kind, row.other)
+        )
+    seeds = sorted(one.keys() & two.keys())
+    return [one[seed] for seed in seeds], [two[seed] for seed in seeds]
+
+
+def _cell(sides: tuple[Sequence[float], Sequence[float]] | None, *, bold: bool) -> str:
+    """Both means, and their difference with its interval."""
+    if sides is None:
+        return "not measured"
+    first, second = (sum(side) / len(side) for side in sides)
+    mean, low, high = paired_difference(*sides)
+    difference = f"**{mean:+.1f}**" if bold else f"{mean:+.1f}"
+    return f"{first:.1f}, {second:.1f}: {difference} ({low:+.1f} to {high:+.1f})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    if given.page is None:
+        print(table(given.results))
+    else:
+        page = page_with(given.page.read_text(encoding="utf-8"), table(given.results), mark="takeaway")
+        write_text(given.page, page)
+
+
+if __name__ == "__main__":
+    main()
