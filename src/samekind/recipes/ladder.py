@@ -5,8 +5,8 @@ is better by more than chance (see `measuring.is_better`); the fitted similarity
 cosine where that is best, needs no such proof. The space of the kept rung is then fitted to all
 training items and saved. Short rungs come first, and a rung that does not fit into the time is not begun, so
 that there is an answer after seconds, and a better one later. Thresholds come from the trials of held-out
-classes. Of few classes the trained encoder is kept beside the features of the first rung, never in their
-place (`house.FEW_CLASSES`).
+classes. Of few classes the trained encoder is kept beside the untrained features, never in their place
+(`house.FEW_CLASSES`); where several networks were kept, it is tried beside them too.
 """
 
 import math
