@@ -144,10 +144,10 @@ def by_ranks(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
         usual = spearmanr(x, y)
         return float(usual.statistic), float(usual.pvalue)
     one, other = (rankdata(values) - (len(x) + 1) / 2 for values in (x, y))
-    found = float(one @ other)
+    product = float(one @ other)
     orders = np.array(list(permutations(other.tolist()))) @ one
-    as_far = np.abs(orders) > abs(found) - 1e-9
-    return found / float(np.sqrt((one @ one) * (other @ other))), float(as_far.mean())
+    as_far = np.abs(orders) > abs(product) - 1e-9
+    return product / float(np.sqrt((one @ one) * (other @ other))), float(as_far.mean())
 
 
 def apart(one: Tensor, other: Tensor, metric: Metric) -> Tensor:
