@@ -232,7 +232,7 @@ class _Climb:
                 f"--minutes {math.ceil(after / 60)} allows it"
             )
             return None
-        others = [rungs.features(network) for network in networks]
+        others = [rungs.features(network, cache=rungs.cache) for network in networks]
 
         def several(fold: int | None, choice: Choice | None) -> Fitted:
             plain = rungs.in_a_row([self.start.features, *others], self._rows(fold))

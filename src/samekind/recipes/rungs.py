@@ -207,8 +207,8 @@ class Rungs:
             MetricSpace(encoder, Cosine(), means).to(launch(self.device, self.run.precision).device).eval()
         )
         dimension = self.run.compress
-        if most and not dimension:
-            dimension = min(most, len(rows), means.dimension)
+        if most and not dimension and means.dimension > most:
+            dimension = min(most, len(rows))
         if dimension:
             space = compress(space, features.train.take(rows), dimension=dimension)
         return Fitted(space, features)
