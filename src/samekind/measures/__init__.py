@@ -12,7 +12,7 @@ from samekind.measures.bootstrap import Difference, bootstrap_mean, paired_boots
 from samekind.measures.by_class import mean_over_classes, means_by_class
 from samekind.measures.calibration import IsotonicCalibration, isotonic_calibration, logistic_calibration
 from samekind.measures.calibration_error import expected_calibration_error, maximum_calibration_error
-from samekind.measures.certificate import certified_radii, largest_radius, lowest_share
+from samekind.measures.certificate import certified_radii, lowest_share
 from samekind.measures.classification import (
     accuracy,
     adjust_prior,
@@ -158,7 +158,7 @@ __all__ = [  # noqa: RUF022 (by question)
     "purity",
     # What remains when somebody changes the items?
     "accuracy_within", "adversarial_accuracy", "adversarial_distances", "attack_success",
-    "certified_radii", "largest_radius", "lowest_share", "smallest_distance",
+    "certified_radii", "lowest_share", "smallest_distance",
     # What is the space like?
     "DYNAMICS", "PROPER",
     "Breaches", "CheckpointComparison", "ClassDensity", "ClassSpread", "MetricAxioms", "Rescaling",
