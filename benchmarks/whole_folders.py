@@ -5,7 +5,8 @@
 
 `few_pictures.py` cuts the folders and writes their run files. What a folder gave is in
 results/house/whole-folders.json, and a folder that is there is not run again. The first answer is the line
-about untrained features; seconds are of the wall clock and, for all of a command, of the processor.
+about untrained features; seconds are of the wall clock and, for all of a command, of the processor. "One
+network" is what the same folders gave before the ladder had several; it is stored, not measured anew.
 """
 
 import argparse
@@ -110,15 +111,12 @@ def table(folders: dict[str, dict[str, Any]]) -> str:
 
 
 def _gain(folders: dict[str, dict[str, Any]], system: str, measure: str) -> str:
-    """How much the house recipe is above a system, with the interval over folders; empty if that has no such
-    measure.
+    """How much the house recipe is above a system, with the interval over the folders that have it; empty if
+    it has no such measure.
     """
-    pairs = [(content["figures"][HOUSE], content["figures"][system]) for content in folders.values()]
-    return (
-        with_interval([one[measure] - other[measure] for one, other in pairs])
-        if measure in pairs[0][1]
-        else ""
-    )
+    figures = [content["figures"] for content in folders.values()]
+    gains = [one[HOUSE][measure] - one[system][measure] for one in figures if measure in one.get(system, {})]
+    return with_interval(gains) if gains else ""
 
 
 def _processor_seconds() -> float:
