@@ -213,6 +213,29 @@ def test_a_refused_flush_is_reported(flushing):
         collection.flush()
 
 
+@pytest.mark.parametrize(("failures", "code", "tries"), [(1, 2, 2), (2, 2, 2), (1, 65535, 1)])
+def test_a_lost_first_connection_is_made_a_second_time(monkeypatch, failures, code, tries):
+    """Seen once, right after a fork: "Wrong file descriptor generation"."""
+    pymilvus = pytest.importorskip("pymilvus", reason="needs pymilvus")
+    asked = []
+
+    def connect(**settings):
+        asked.append(settings["uri"])
+        if len(asked) <= failures:
+            raise pymilvus.MilvusException(code=code, message="lost")
+        return "client"
+
+    monkeypatch.setattr(pymilvus, "MilvusClient", connect)
+    connection = Connection("http://localhost:19530", collection="samekind_faces", timeout=6)
+    if failures < tries:
+        assert connection.ask(lambda client: client) == "client"
+        connection._client = None  # a word cannot hang up
+    else:
+        with pytest.raises(IndexServerError, match="lost"):
+            connection.ask(lambda client: client)
+    assert asked == ["http://localhost:19530"] * tries
+
+
 @pytest.mark.servers
 def test_a_released_collection_is_loaded_again(make_milvus):
     index = make_milvus(2, score="dot")

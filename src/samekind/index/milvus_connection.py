@@ -16,9 +16,9 @@ from samekind.index.server import missing, without_password
 Result = TypeVar("Result")
 
 SCHEMES = ("http", "https")
-#: Error codes of Milvus: not found, not in memory yet, and those that pass by themselves while a server
-#: starts.
-NOT_FOUND, NOT_LOADED = 100, 101
+#: Error codes of Milvus: no answer, not found, not in memory yet, and those that pass by themselves while a
+#: server starts.
+UNAVAILABLE, NOT_FOUND, NOT_LOADED = 2, 100, 101
 PASSES = {1, NOT_LOADED, 103, 400, 401, 500, 501, 503, 901, 902, 903, 904, 905}
 
 
@@ -91,18 +91,30 @@ class Connection:
         self._client = None
 
     def _connected(self) -> Any:
-        if self._client is None:
-            from pymilvus import MilvusClient
+        from pymilvus.exceptions import MilvusException
 
-            self._client = MilvusClient(
-                uri=self._address,
-                user=self._user,
-                password=self._password,
-                db_name=self._database,
-                timeout=self.timeout,
-                dedicated=True,  # else a forked process is given its parent's
-            )
+        if self._client is None:
+            try:
+                self._client = self._connect()
+            except MilvusException as error:
+                if error.code != UNAVAILABLE:
+                    raise
+                # gRPC can lose a first connection right after a fork; the second one is new.
+                self._client = self._connect()
         return self._client
+
+    def _connect(self) -> Any:
+        from pymilvus import MilvusClient
+
+        return MilvusClient(
+            uri=self._address,
+            user=self._user,
+            password=self._password,
+            db_name=self._database,
+            timeout=self.timeout,
+            dedicated=True,  # else a forked process is given its parent's
+            grpc_options={"grpc.use_local_subchannel_pool": 1},  # the same, one level below
+        )
 
     def _load(self, seconds: float) -> None:
         """Load the collection; if that fails, so does the question when it is repeated."""
@@ -114,7 +126,7 @@ class Connection:
     def _failed(self, error: Any) -> IndexServerError:
         line = " ".join(str(getattr(error, "message", error)).split())[:300]
         reason = line.replace(self._password, "***") if self._password else line
-        gone = error.code == 2 or not isinstance(error.code, int) or "connect" in line.lower()
+        gone = error.code == UNAVAILABLE or not isinstance(error.code, int) or "connect" in line.lower()
         if gone:
             return IndexServerError(
                 f"the Milvus server at {self.shown} does not answer ({reason}); "
