@@ -13,6 +13,7 @@ NAMES = {
     "mnist": "MNIST, epsilon 0.3",
     "cifar10": "CIFAR-10, epsilon 8/255",
     "cifar10-narrow": "CIFAR-10 with a narrow network, epsilon 8/255",
+    "cifar10-cut": "A fifth of CIFAR-10 with a narrow network, epsilon 8/255",
     "mnist-whole": "MNIST defended, epsilon 0.3",
     "mnist-cut": "A thirtieth of MNIST, epsilon 0.1",
     "digits": "Digits of 8 x 8 pixels, epsilon 0.2",

@@ -149,6 +149,13 @@ def test_without_a_threshold_pairs_are_left_out(space, sets):
     assert "no threshold" in answer.notes[0]
 
 
+def test_a_single_item_of_a_class_has_no_pair_and_no_neighbour(space, sets):
+    apart = sets.test.take(torch.tensor([sets.test.labels.tolist().index(label) for label in range(4)]))
+    answer = robustness(space, apart, Strength((0.1,), steps=2), name="test", most=4, cells=False)
+    assert [curve.question for curve in answer.curves] == ["class"]
+    assert any("take two classes with two attacked items each" in note for note in answer.notes)
+
+
 def test_items_of_unknown_classes_are_left_out(space, sets):
     few = MetricSpace(space.encoder, space.similarity, SupportMeans(dimension=32))
     few.prototypes.assign(["0", "1"], space.prototypes.vectors[:2].detach())

@@ -66,6 +66,10 @@ APART = (
     "({epsilons}); compare them by their curves"
 )
 NO_CELLS = "no attacks within Voronoi cells, which are for items of one size and the norms linf, l2 and l1"
+TOO_FEW = (
+    "no curves of pairs, neighbours and enrolments: they take two classes with two attacked items each; "
+    "attack more items (--limit)"
+)
 NO_THRESHOLD = "no curve of {question}s: the space has no threshold for the score {kind} (samekind calibrate)"
 
 
@@ -216,6 +220,9 @@ def _curves(
         "neighbour": (space.kind_for("neighbours"), neighbour_curve),
         "enrolment": (space.kind_for("pairs"), enrolment_curve),
     }
+    if set(curves) & set(questions) and int((subject.labels.bincount() > 1).sum()) < 2:
+        notes.append(TOO_FEW)
+        curves = {}
     for question, (kind, about) in curves.items():
         if question not in questions:
             continue
