@@ -4,18 +4,23 @@
 
 DIR holds speakers60.zip and noise.zip. Writes clean.npz, noisy-train.npz and noisy-test.npz, each with 30
 cepstra of frames with a voice, in 16 bits, and the recording room of each speaker as its domain. The noise
-of the last two is of different kinds: every other class of noise.zip. With ``--network cam++`` (or ecapa)
+of the last two is of different kinds: every other class of noise.zip. The last has the tested utterances
+alone. With ``--network cam++`` (or ecapa)
 they are the features of that network, and the names of the files begin with its name.
 """
 
 import argparse
 import json
+import sys
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
+
 import torch
+from sets import UTTERANCES, few_places
 from torch import Tensor
 
 from samekind.acoustics import as_samples, padded
@@ -52,7 +57,8 @@ def prepare(data: Path, out: Path, network: Name | None = None) -> None:
         with TemporaryDirectory() as folder:
             if part:
                 unpack_noise(data / "noise.zip", part, Path(folder))
-            sounds = with_noise(items, folder, seed=NOISES[part]) if part else items
+            places = few_places(items, UTTERANCES) if part == "test" else None
+            sounds = with_noise(items, folder, seed=NOISES[part], places=places) if part else items
             write_sounds(path, sound_features(front_end, sounds))
         print(f"{path.name}: {path.stat().st_size / 2**20:.0f} MiB", flush=True)
 
