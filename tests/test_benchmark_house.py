@@ -2,6 +2,7 @@
 the stored runs.
 """
 
+import importlib
 import json
 from pathlib import Path
 
@@ -10,7 +11,12 @@ import pytest
 import torch
 
 from samekind.data import SplitSettings, clusters, prepare
+from samekind.encoders import MLP, Compressed, Headed, SideBySide, Unchanged
+from samekind.inference import compress, embed, settle
 from samekind.measures import student_interval
+from samekind.prototypes import SupportMeans
+from samekind.similarities import Cosine
+from samekind.space import MetricSpace
 
 ROOT = Path(__file__).parents[1]
 STUDY = "house"
@@ -109,6 +115,51 @@ def test_a_folder_is_cut_from_the_classes_that_chose_the_settings(load):
     strange = items.inputs.clone()
     strange[~torch.isin(items.labels, half)] = torch.nan  # the other classes are not read
     assert torch.equal(rules.on_folder(strange, items.labels, 0).asked[1], trial.asked[1])
+
+
+class Counted(torch.nn.Module):
+    """Twice three numbers of four; it counts the items that it has seen."""
+
+    dimension = 3
+    items = 0
+
+    def __init__(self):
+        super().__init__()
+        self.twice = torch.nn.Parameter(torch.tensor(2.0))
+
+    def forward(self, x):
+        self.items += len(x)
+        return self.twice * x[:, :3]
+
+
+def test_rungs_that_share_a_network_show_it_an_item_once(load, tmp_path, monkeypatch):
+    monkeypatch.setattr(importlib.import_module("samekind.inference.features"), "describe", repr)
+    network, items = Counted(), clusters(classes=3, items=5, dimension=4, seed=0)
+    row = SideBySide(encoders=[network, Unchanged(inputs=4)])
+    below = Compressed(encoder=row, dimension=2)
+    below.embedding.matrix = torch.randn(2, 7, generator=torch.Generator().manual_seed(0))
+    for encoder in (network, row, below, Headed(encoder=below, head=MLP(inputs=2, hidden=[4], dimension=2))):
+        space = MetricSpace(encoder, Cosine(), SupportMeans(dimension=encoder.dimension)).eval()
+        expected, network.items = embed(space, items.inputs), 0
+        z = load("seen").embedded(space, items, tmp_path / "cache")
+        torch.testing.assert_close(z, expected)
+        assert network.items == (len(items) if encoder is network else 0)
+
+
+def test_the_compressed_space_is_that_of_the_items(load, monkeypatch):
+    """What is fitted to embeddings answers as what is fitted to the items."""
+    items = clusters(classes=6, items=30, dimension=8, seed=0)
+    sets = prepare(items, SplitSettings(unseen=("4", "5"), seed=0))
+    monkeypatch.setattr(load("carry_out"), "NUMBERS", 3)
+    space = MetricSpace(MLP(inputs=8, hidden=[16], dimension=6), Cosine(), SupportMeans(dimension=6)).eval()
+    vectors = load("seen").embedded_sets(space, sets, None)
+    short = load("carry_out")._compressed(space, vectors)
+    whole = compress(space, sets.train, dimension=3)
+    settle(whole, sets.train, sets.validation)
+    scores = short.score_all(short.embed(vectors.unseen.inputs), short.embed(vectors.unseen.inputs))
+    z = whole.embed(sets.unseen.inputs)
+    torch.testing.assert_close(scores, whole.score_all(z, z))
+    assert short.decisions.keys() == whole.decisions.keys()
 
 
 def write_clothes(folder, count):

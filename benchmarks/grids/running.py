@@ -44,13 +44,15 @@ def run_grid(
     experiments: Sequence[Any], carry_out: Callable[[Any, Place], str], place: Place, workers: int
 ) -> bool:
     """Every run that is not done yet, ``workers`` at once; whether none failed."""
-    began, done = time.time(), True
+    began, done, threads = time.time(), True, threads_for(workers)
+    # NumPy and scikit-learn read these when they are imported, before a worker can say anything.
+    os.environ |= {"OPENBLAS_NUM_THREADS": str(threads), "OMP_NUM_THREADS": str(threads)}
     # Fresh processes: a forked one cannot use CUDA.
     with ProcessPoolExecutor(
         workers,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=start_worker,
-        initargs=(threads_for(workers),),
+        initargs=(threads,),
     ) as pool:
         futures = {pool.submit(alone, carry_out, experiment, place): experiment for experiment in experiments}
         for future in as_completed(futures):

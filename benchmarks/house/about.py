@@ -1,13 +1,15 @@
 """What a space says about the test items: the four figures of the tables."""
 
+from pathlib import Path
 from typing import Any
 
 import torch
+from seen import embedded
 from torch import Tensor
 
 from samekind.data import Items, Sets, draw
 from samekind.evaluation import few_shot_beside_known
-from samekind.inference import all_trials, embed, search
+from samekind.inference import all_trials, search
 from samekind.measures import equal_error_rate
 from samekind.similarities import Neighbourhood
 from samekind.space import MetricSpace
@@ -17,17 +19,18 @@ from samekind.space import MetricSpace
 MOST, COMPARED, TASKS = 6000, 2500, 100
 
 
-def about(space: MetricSpace, sets: Sets, *, device: str) -> dict[str, Any]:
+def about(space: MetricSpace, sets: Sets, *, device: str, cache: Path | None = None) -> dict[str, Any]:
     """Accuracy on held-out items of seen classes; Recall@1 and EER on unseen classes (on the same held-out
     items where no class is unseen), by the kind of score that the space chose and by each kind; and items
-    named rightly when classes are enrolled from five items beside the known ones.
+    named rightly when classes are enrolled from five items beside the known ones. What networks make of the
+    items is kept in the folder ``cache``.
     """
     space = space.to(device)
-    known = embed(space, sets.test.inputs)
+    known = embedded(space, sets.test, cache)
     names = [sets.test.classes[label] for label in sets.test.labels.tolist()]
     named_by = _named_rightly(space, known.to(device), names)
     items = asked(sets)
-    z = embed(space, items.inputs)
+    z = embedded(space, items, cache)
     by_kind = {kind: of_pairs_and_neighbours(space, z, items, kind) for kind in space.kinds}
     result: dict[str, Any] = {
         "accuracy": named_by["discriminant" if space.discriminant is not None else "score"],

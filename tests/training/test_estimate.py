@@ -1,5 +1,6 @@
 """How long a training will take: about that, and nothing has changed."""
 
+import importlib
 import time
 
 import torch
@@ -47,6 +48,22 @@ def test_features_of_more_items_take_longer(items):
     few = items.take(torch.arange(4))
     assert 0.008 <= seconds_of_features(Slow(), few) < seconds_of_features(Slow(), items)
     assert seconds_of_features(Slow(), items.take(torch.arange(0))) == 0
+
+
+def test_a_gpu_is_timed_with_many_items(items, monkeypatch):
+    """It takes as long for few of them."""
+
+    class Launched(torch.nn.Module):
+        dimension = 1
+
+        def forward(self, x):
+            time.sleep(0.01)
+            return x.flatten(1)[:, :1]
+
+    module = importlib.import_module("samekind.training.estimate")
+    by_few = seconds_of_features(Launched(), items)
+    monkeypatch.setattr(module, "device_of", lambda _: torch.device("cuda"))
+    assert seconds_of_features(Launched(), items) < by_few / 2
 
 
 def test_durations_are_words():

@@ -28,8 +28,10 @@ def compress(space: MetricSpace, items: Items, *, dimension: int = 64) -> Metric
     compressed; see `expect_compressible`.
     """
     expect_compressible(space, dimension)
-    matrix = directions(_as_compared(space.similarity, embed(space, items.inputs)), dimension=dimension)
     device = device_of(space)
+    compared = _as_compared(space.similarity, embed(space, items.inputs))
+    # Of thousands of numbers a GPU finds them in a second or two, a CPU in tens of seconds.
+    matrix = directions(compared.to(device if device.type == "cuda" else "cpu"), dimension=dimension).cpu()
     encoder = Compressed(encoder=copy.deepcopy(space.encoder), dimension=dimension)
     encoder.embedding.matrix = matrix
     described = describe(space.prototypes)

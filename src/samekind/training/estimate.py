@@ -8,7 +8,7 @@ from torch import nn
 
 from samekind.data import Items
 from samekind.data.words import counted
-from samekind.inference.embed import embed_by
+from samekind.inference.embed import device_of, embed_by
 from samekind.training.build import build_sampler, build_space
 from samekind.training.checkpoints import random_states_kept
 from samekind.training.fabric import current, launch
@@ -17,6 +17,8 @@ from samekind.training.run import Run
 
 #: A step of so few items is timed first; if it is quick, one of a whole batch is.
 FEW, QUICK = 8, 0.5
+#: So many items are embedded by a GPU to see how long all will take: few take it as long as many.
+EMBEDDED = 64
 
 
 def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> float:
@@ -41,7 +43,8 @@ def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> floa
 
 def seconds_of_features(encoder: nn.Module, items: Items) -> float:
     """About how many seconds an encoder takes, on its own device, to embed all items."""
-    few = items.take(torch.arange(min(len(items), FEW))).inputs
+    count = FEW if device_of(encoder).type == "cpu" else EMBEDDED
+    few = items.take(torch.arange(min(len(items), count))).inputs
     embed_by(encoder, few)  # the first time of all is slower
     began = time.perf_counter()
     embed_by(encoder, few)
