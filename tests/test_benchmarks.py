@@ -30,7 +30,7 @@ from samekind.prototypes import SupportMeans
 from samekind.recipes import few_shot, fit, unseen, verification
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Part, Run, launch
+from samekind.training import Part, Run, build_space, launch
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
@@ -965,6 +965,9 @@ def test_every_run_by_tasks_is_one(load, monkeypatch):
         if experiment.shot:
             assert run.epochs * run.batches.arguments["steps"] == experiment.episodes(False)
             assert run.batches.arguments["shot"] == experiment.shot
+            assert not run.compile
+            on_gpu = systems.run_of(experiment, pictures, place._replace(device="cuda"))
+            assert on_gpu.compile == (not experiment.exact)
 
 
 def test_a_stopped_training_by_tasks_goes_on_to_the_same_numbers(load, tmp_path, monkeypatch):
@@ -977,9 +980,10 @@ def test_a_stopped_training_by_tasks_goes_on_to_the_same_numbers(load, tmp_path,
     def trained(store, deadline=math.inf, stops=()):
         accuracies = [0.3, 0.6, 0.5, 0.4]
 
-        def validate(space, checkpoint):
+        def validate(learner, checkpoint):
             if checkpoint in stops:
                 raise KeyboardInterrupt
+            assert not learner.space.training
             return accuracies[checkpoint]
 
         fabric = launch("cpu", run.precision)
@@ -1019,6 +1023,19 @@ def test_a_run_by_tasks_leaves_its_json_and_its_row(load, tmp_path, monkeypatch,
     assert 0 <= content["test"]["5-way 5-shot"]["mean"] <= 1
     assert f"| birds | 5-way 5-shot | {system} | 20 | 1 | " in tables.tables(results)
     assert stored.exists()
+
+
+def test_items_are_embedded_in_parts_of_one_size(load, monkeypatch):
+    load("grid", "few_shot_study")
+    carry_out = load("carry_out")
+    monkeypatch.setattr(carry_out, "AT_ONCE_ON_CPU", 4)
+    items, shapes = clusters(classes=3, items=3, dimension=6, seed=1), []
+    space = build_space(few_shot(items, queries=2), items).eval()
+    expected = space.embed(items.inputs)
+    space.encoder.register_forward_pre_hook(lambda _, inputs: shapes.append(tuple(inputs[0].shape)))
+    z = carry_out.embedded(space, items.inputs, launch("cpu", "32-true"))
+    assert shapes == [(4, 6)] * 3
+    torch.testing.assert_close(z, expected.detach())
 
 
 def test_tasks_within_an_alphabet_show_two_people(load):

@@ -29,13 +29,16 @@ from samekind.training.learner import Learner
 #: Tasks of the test, and queries of a class in them; in a trial.
 TEST_TASKS, TEST_QUERIES, QUICK_TASKS, QUICK_QUERIES = 600, 15, 20, 4
 #: Items that are embedded at once; on a CPU so few that they stay near its cache: four times as quick as 256.
-AT_ONCE, AT_ONCE_ON_CPU = 1024, 64
+AT_ONCE, AT_ONCE_ON_CPU = 256, 64
 #: Queries of a batch that is centred.
 CENTRED = 24
 #: The seed of the tasks of the test, the same for all systems.
 TEST_SEED = 10
 #: Tasks are scored so many at a time.
 TASKS_AT_ONCE = 100
+#: Networks and shapes of batches that a process compiles, before it goes on without compiling: not fewer than
+#: there are in the whole study.
+COMPILED_SHAPES = 64
 
 
 def carry_out(experiment: Experiment, place: Place) -> str:
@@ -46,6 +49,8 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
     fabric = launch(place.device, run.precision)
+    if run.compile:
+        torch._dynamo.config.recompile_limit = COMPILED_SHAPES
     with current(fabric.device):
         try:
             way = _house if experiment.system == "house" else _by_tasks
@@ -75,7 +80,7 @@ def _by_tasks(experiment: Experiment, run: Run, parts: Parts, fabric: Fabric, pl
     head = TaskHead(by={"nearest": "nearest", "matching": "sum"}.get(experiment.recipe.split("-")[0], "mean"))
     setting = experiment.setting(place.quick)
 
-    def validate(space: MetricSpace, checkpoint: int) -> float:
+    def validate(learner: Learner, checkpoint: int) -> float:
         tasks = drawn(
             parts.validation,
             way=setting.asked_way,
@@ -85,9 +90,10 @@ def _by_tasks(experiment: Experiment, run: Run, parts: Parts, fabric: Fabric, pl
             seed=1000 * experiment.seed + checkpoint,
         )
         used, places = torch.cat([tasks.support, tasks.query], 2).unique(return_inverse=True)
-        z = embedded(space, parts.validation.inputs[used.to(fabric.device)], fabric)
+        with learner.training():  # as quickly as steps are taken
+            z = embedded(learner.space.eval(), parts.validation.inputs[used.to(fabric.device)], fabric)
         asked = Episode(tasks.classes, places[..., : experiment.shot], places[..., experiment.shot :])
-        return float(accuracies(space, z, asked, head).mean())
+        return float(accuracies(learner.space, z, asked, head).mean())
 
     store, deadline = _store(experiment, place), place.deadline
     space, progress = taught(run, parts.train, fabric, validate, store=store, deadline=deadline)
@@ -243,9 +249,13 @@ def summed(values: Tensor) -> dict[str, float]:
 
 @torch.no_grad()
 def embedded(space: MetricSpace, inputs: Tensor, fabric: Fabric) -> Tensor:
-    """The embeddings of items (n, …), on the device: (n, d)."""
-    parts = []
-    for some in inputs.split(AT_ONCE_ON_CPU if fabric.device.type == "cpu" else AT_ONCE):
+    """The embeddings of items (n, …), on the device: (n, d). The last ones are filled up to as many as were
+    embedded at a time before: a compiled network is compiled for each shape.
+    """
+    parts, at_once = [], AT_ONCE_ON_CPU if fabric.device.type == "cpu" else AT_ONCE
+    for some in inputs.split(at_once):
+        x = scaled(some.to(fabric.device))
+        full = torch.cat([x, x.new_zeros(at_once - len(x), *x.shape[1:])])
         with fabric.autocast():
-            parts.append(space.embed(scaled(some.to(fabric.device))).float())
+            parts.append(space.embed(full)[: len(x)].float())
     return torch.cat(parts)

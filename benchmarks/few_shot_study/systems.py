@@ -12,6 +12,8 @@ from samekind.training import Part, Parts, Run
 
 #: Pictures that are augmented at once.
 TOGETHER = 2000
+#: Whether a GPU trains compiled networks: normalisation, pooling and ReLU become one pass over the data.
+COMPILED = True
 
 
 def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
@@ -27,12 +29,13 @@ def run_of(experiment: Experiment, items: Items, place: Place) -> Run:
         run,
         space=replace(run.space, standardise="channels"),
         batches=replace(run.batches, arguments={**run.batches.arguments, "steps": steps}),
-        augment=(crop, Part("ColourJitter"), Part("Flip")) if experiment.birds else (),
+        augment=(crop, Part("Flip"), Part("ColourJitter")) if experiment.birds else (),
         epochs=experiment.episodes(place.quick) // steps,
         seed=experiment.seed,
         precision="32-true" if experiment.exact else "auto",
         channels_last=not experiment.exact,
         tf32=not experiment.exact,
+        compile=COMPILED and place.device != "cpu" and not experiment.exact,
         try_convolutions=True,
         capture=True,
         ahead=min(steps, max(1, TOGETHER // size)),

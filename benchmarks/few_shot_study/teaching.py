@@ -21,7 +21,7 @@ from samekind.training.extras.dynamics import embedded_as_trained
 from samekind.training.fabric import Fabric
 from samekind.training.learner import Learner
 
-Validate = Callable[[MetricSpace, int], float]
+Validate = Callable[[Learner, int], float]
 
 #: A training is stored after so many checkpoints.
 STORED_EVERY = 20
@@ -50,8 +50,8 @@ def taught(
     run: Run, items: Items, fabric: Fabric, validate: Validate, *, store: Path, deadline: float
 ) -> tuple[MetricSpace, Progress]:
     """Train for ``run.epochs`` checkpoints, and give the space as it was at the best of them. ``validate`` is
-    called with the space, in evaluation mode, and the number of the checkpoint; of equal ones the later
-    counts. ``store`` is the file of what is done; raises Stopped after the ``deadline``, by `time.time`.
+    called with the learner, its space in evaluation mode, and the number of the checkpoint; of equal ones the
+    later counts. ``store`` is the file of what is done. Raises Stopped after the ``deadline`` of `time.time`.
     """
     torch.manual_seed(run.seed)
     space = build_space(run, items)
@@ -66,7 +66,7 @@ def taught(
         batches = torch.stack(sampler.batches(checkpoint)).to(fabric.device)
         measured = _steps(learner, items, batches, number=checkpoint * len(batches))
         space.eval()
-        measured["validation"] = validate(space, checkpoint)
+        measured["validation"] = validate(learner, checkpoint)
         for name, value in measured.items():
             progress.curves.setdefault(name, []).append(value)
         if progress.best < 0 or measured["validation"] >= progress.curves["validation"][progress.best]:

@@ -1,5 +1,7 @@
 """Conv4: the published size, the shapes, how it starts."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -38,6 +40,30 @@ def test_convolutions_start_as_published():
     assert len(convolutions) == 4
     for convolution in convolutions:
         assert convolution.weight.std().item() == pytest.approx((2 / (3 * 3 * 64)) ** 0.5, rel=0.05)
+
+
+def as_published(layer):
+    """Convolution, normalisation, ReLU, pooling: the order of the papers."""
+    convolution, normalisation, *_ = copy.deepcopy(layer)
+    return nn.Sequential(convolution, normalisation, nn.ReLU(), nn.MaxPool2d(2))
+
+
+def test_pooling_before_relu_changes_no_number_and_no_gradient():
+    torch.manual_seed(0)
+    encoder = Conv4(size=32)
+    published = copy.deepcopy(encoder)
+    for place in range(1, 5):
+        setattr(published, f"layer{place}", as_published(getattr(encoder, f"layer{place}")))
+    # Flat parts: windows of four equal numbers, above 0 and below.
+    images = torch.rand(6, 3, 32, 32).round(decimals=1)
+    images[:, :, 8:24] = 0
+    results = []
+    for network in (encoder, published):
+        z = network.train()(images)
+        z.square().sum().backward()
+        results.append([z, *(parameter.grad for parameter in network.parameters())])
+    assert (results[0][0] == 0).any()
+    assert all(torch.equal(one, two) for one, two in zip(*results, strict=True))
 
 
 def test_refuses_less_than_sixteen_pixels():

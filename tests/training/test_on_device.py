@@ -198,6 +198,21 @@ def test_settings_for_speed_change_little(images, tmp_path, setting, adversary):
         assert weights.is_contiguous()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:torch")  # the compiler's own
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_recorded_step_learns_the_same(images, tmp_path, compiled):
+    """Few-shot tasks; a network without biases before normalisation, whose gradients are rounding alone."""
+    run = recipes.few_shot(images, way=2, queries=2, encoder=Part("ResNet10", {"channels": images.shape[0]}))
+    run = run.override(["epochs=2", "batches.steps=10", "precision=32-true", "augment=[]"])
+    constant = lambda space: {"recall@1": 0.5}  # noqa: E731
+    plain = run.override(["capture=false"])
+    expected = train(plain, images, folder=tmp_path / "plain", validate=constant, device="cuda")
+    quick = run.override([f"compile={str(compiled).lower()}"])
+    space = train(quick, images, folder=tmp_path / "quick", validate=constant, device="cuda")
+    for name, weights in space.state_dict().items():
+        torch.testing.assert_close(weights, expected.state_dict()[name], rtol=2e-2, atol=2e-2, msg=name)
+
+
 def test_images_that_do_not_fit_are_sent_batch_by_batch(images, tmp_path, monkeypatch):
     run = of_images(*SLOWLY)
     constant = lambda space: {"eer": 0.5}  # noqa: E731

@@ -27,8 +27,8 @@ CLASSIFIERS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 }
 #: Pixels a side from which on the encoder is the Conv4 of few-shot learning.
 SMALLEST = 16
-#: How colour pictures are changed.
-CHANGES = (Part("RandomResizedCrop"), Part("ColourJitter"), Part("Flip"))
+#: How colour pictures are changed. The first two are one resampling.
+CHANGES = (Part("RandomResizedCrop"), Part("Flip"), Part("ColourJitter"))
 
 
 def few_shot(

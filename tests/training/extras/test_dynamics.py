@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from samekind.data import clusters
+from samekind.encoders.standing_in import standing_in
 from samekind.measures.geometry import DYNAMICS, step_dynamics
 from samekind.recipes import few_shot
 from samekind.training import Nobody, Record, train
@@ -50,6 +51,22 @@ def test_a_mixed_precision_does_not_reach_them(encoder):
         z = embedded_as_trained(encoder, x)
     assert z.dtype == torch.float32
     assert torch.equal(z, embedded_as_trained(encoder, x))
+
+
+def test_a_compiled_encoder_computes_them_as_it_is_written(encoder):
+    compiled = []
+
+    def counted(graph, _inputs):
+        compiled.append(graph)
+        return graph.forward
+
+    x = torch.randn(16, 6, generator=torch.Generator().manual_seed(0))
+    expected = embedded_as_trained(encoder, x)
+    with standing_in(encoder, torch.compile(encoder.forward, dynamic=False, backend=counted)):
+        assert torch.equal(embedded_as_trained(encoder, x), expected)
+        assert not compiled
+        encoder(x)
+    assert compiled
 
 
 def test_half_of_each_class_stands_for_it():

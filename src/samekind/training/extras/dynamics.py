@@ -31,12 +31,14 @@ def embedded_as_trained(encoder: nn.Module, x: Tensor, *, seed: int = 0) -> Tens
     dropout, which ``seed`` draws. Nothing of the encoder changes, and no random state.
 
     It computes with all digits of float32, whatever the precision of the training: what a step changes can be
-    smaller than a number of 16 bits can tell.
+    smaller than a number of 16 bits can tell. A compiled encoder computes as it is written: compiling it once
+    more would take longer than it saves.
     """
     training = encoder.training
     encoder.train()
     try:
-        with random_states_kept(), statistics_kept([encoder]), _all_digits(x.device):
+        as_written = torch.compiler.set_stance("force_eager")
+        with random_states_kept(), statistics_kept([encoder]), _all_digits(x.device), as_written:
             torch.manual_seed(seed)
             z: Tensor = encoder(x)
     finally:
