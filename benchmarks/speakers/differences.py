@@ -66,28 +66,40 @@ def of_further(names: dict[str, str]) -> list[Comparison]:
     return comparisons
 
 
-def of_narrow() -> list[Comparison]:
-    """The questions of the paper's table, asked of the narrow network."""
-    speaker, cosine = "small-speaker", "cosine"
-    own = Side(speaker, cosine)
+def of_trained(prefix: str) -> list[Comparison]:
+    """The questions of the paper's table, asked of the networks whose names begin with ``prefix``."""
+    speaker = f"{prefix}speaker"
+    words = {"cosine": "cosine", "similarity": "learned", "fused": "fused", "PLDA": "PLDA"}
+    own = {kind: Side(speaker, kind) for kind in words}
     comparisons = [
-        Comparison("with the auxiliary loss, against without: cosine", own, Side(f"{speaker}-alone", cosine))
+        Comparison(f"trained, against fresh weights: {words[kind]}", own[kind], Side(f"{prefix}random", kind))
+        for kind in ("cosine", "PLDA")
     ]
-    for kind, words in (("similarity", "learned"), ("fused", "fused")):
-        comparisons.append(
-            Comparison(
-                f"with the auxiliary loss, against without: {words}",
-                Side(speaker, kind),
-                Side(f"{speaker}-alone", kind),
-            )
+    comparisons += [
+        Comparison(
+            f"with the auxiliary loss, against without: {words[kind]}",
+            own[kind],
+            Side(f"{speaker}-alone", kind),
         )
-    comparisons.append(
-        Comparison("with the auxiliary loss, against triplets: cosine", own, Side("small-triplet", cosine))
-    )
-    for kind, words in (("similarity", "learned"), ("fused", "fused"), ("PLDA", "PLDA")):
-        comparisons.append(Comparison(f"{words}, against the cosine", Side(speaker, kind), own))
-    noisy = Side(f"{speaker}-noisy", cosine)
-    comparisons.append(Comparison("trained with noise too, against without: cosine", noisy, own))
+        for kind in ("cosine", "similarity", "fused")
+    ]
+    others = {"triplets": f"{prefix}triplet", "prototypes": f"{speaker}-prototypical"}
+    comparisons += [
+        Comparison(f"with the auxiliary loss, against {name}: cosine", own["cosine"], Side(system, "cosine"))
+        for name, system in others.items()
+    ]
+    comparisons += [
+        Comparison(f"{words[kind]}, against the cosine", own[kind], own["cosine"])
+        for kind in ("similarity", "fused", "PLDA")
+    ]
+    comparisons += [
+        Comparison(
+            f"trained with noise too, against without: {words[kind]}",
+            Side(f"{speaker}-noisy", kind),
+            own[kind],
+        )
+        for kind in ("cosine", "fused")
+    ]
     return comparisons
 
 

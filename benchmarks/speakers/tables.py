@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from differences import Comparison, differences, of_further, of_narrow, of_networks
+from differences import Comparison, differences, of_further, of_networks, of_trained
 from grid import (
     FOLDS,
     FROZEN,
@@ -13,6 +13,7 @@ from grid import (
     LADDERS,
     NARROW,
     ROOMS,
+    SMALL,
     SMALL_ROOMS,
     TRAINED,
     TUNED,
@@ -53,6 +54,17 @@ TRAINED_FURTHER = {
     for system in systems
 }
 NAMES |= TRAINED_FURTHER
+#: What is trained here, narrow or at the papers' size.
+TRAINED_HERE = {
+    "random": "fresh weights",
+    "statistics": "no network: mean and deviation of the features",
+    "speaker": "`speaker`",
+    "speaker-alone": "`speaker` without its auxiliary loss",
+    "triplet": "triplets",
+    "speaker-prototypical": "`speaker-prototypical`",
+    "speaker-noisy": "`speaker`, trained with noise too",
+}
+NAMES |= {f"{size}{system}": name for size in ("", SMALL) for system, name in TRAINED_HERE.items()}
 NAMES |= {f"ladder-{network}": name for network, name in NETWORKS.items()}
 ROOM_NAMES = {ROOMS: "speaker, trained", SMALL_ROOMS: "narrow network"}
 #: Each network, and then the ladder on its embeddings.
@@ -82,9 +94,9 @@ def tables(results: Results) -> str:
         f"{_errors(results, tuple(TRAINED_FURTHER))}",
         f"{paired}:\n\n{_differences(results, of_further(TRAINED_FURTHER))}",
         f"### A narrow x-vector network, trained here\n\n{intervals}.\n\n{_errors(results, NARROW)}",
-        f"{paired}:\n\n{_differences(results, of_narrow())}",
-        f"### The systems of the papers at their size, and networks trained further on all utterances\n\n"
-        f"{_errors(results, trained)}",
+        f"{paired}:\n\n{_differences(results, of_trained(SMALL))}",
+        f"### The systems of the papers at their size\n\n{intervals}.\n\n{_errors(results, trained)}",
+        f"{paired}:\n\n{_differences(results, of_trained(''))}",
         f"### Another room\n\nEER in per cent, the mean of two halves of the new room's speakers, "
         f"with 95% intervals over seeds where there are several:\n\n"
         f"{_rooms(results)}",
