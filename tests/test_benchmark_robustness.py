@@ -75,6 +75,43 @@ def test_table_5_6_needs_all_five_trainings(load):
     assert tables._together(variants) == ""
 
 
+def test_the_figures_of_the_thesis_have_its_correlations(load):
+    """Table 5.6 as it is printed; the two rows of MC are those of table 5.1."""
+    tables, thesis = load("tables"), load("thesis")
+    assert tuple(thesis.SPACES) == tables.BUDGETS
+    found = tables.correlations(list(thesis.SPACES.values()))
+    printed = {
+        "phi": (-0.9058, -1.0),
+        "R2": (-0.9917, -1.0),
+        "directions": (0.9115, 0.7),
+        "rho": (-0.7513, -0.6),
+        "MC linf": (0.9892, 1.0),
+    }
+    for name, both in printed.items():
+        assert [round(value, 4) for value, _ in found[name].values()] == list(both)
+
+
+def test_the_thesis_stands_beside_cifar10_alone(load):
+    tables, thesis = load("tables"), load("thesis")
+    space = {**dict.fromkeys(tables.MEASURES, 0.5), "nearest mean": 0.125}
+    spaces = {
+        training: {**space, **{name: 2 * value for name, value in measures.items()}}
+        for training, measures in thesis.SPACES.items()
+    }
+    variants = {name: [{"seed": 0, "representation": {"space": one}}] for name, one in spaces.items()}
+    alone = tables._together(variants)
+    assert "thesis" not in alone
+    assert "| phi | -0.906 (p 0.034) | -1.000 (p 0.017) |" in alone
+    both = tables._together(variants, list(thesis.SPACES.values()))
+    assert "| Pearson | Pearson, thesis | Spearman | Spearman, thesis |" in both
+    assert "| phi | -0.906 (p 0.034) | -0.906 | -1.000 (p 0.017) | -1.000 |" in both
+    page = tables.tables(load("grids.results").results_in(ROOT / "results/robustness"))
+    assert page.count("Pearson, thesis") == page.count("The same in Kim's thesis") == 1
+    beside = page.partition("The same in Kim's thesis")[2]
+    assert "| l2-1 | 0.300 | 0.223 | 0.538 | 0.261 | 2.063 | 0.481 | 75.000 | 1.457 |  |  |" in beside
+    assert "| input, linf |  |  |  |  | 0.180 |  |  |  | 0.182 | 0.214 |" in beside
+
+
 def test_every_run_of_the_grid_is_one(load):
     grid = load("grid")
     items = digits()

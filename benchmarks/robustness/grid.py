@@ -50,10 +50,6 @@ DATA = {
     "cifar10-narrow": Pictures(
         "cifar10", 8 / 255, 2 / 255, (7, 20), 15, 7, 0.25, most=400, sound=(50, 2, 200), on_cpu=True
     ),
-    "cifar10-cut": Pictures(
-        "cifar10", 8 / 255, 2 / 255, (7, 20), 20, 7, 0.25, 5, 200, BRIEF, brief=BRIEF,
-        defended_epochs=10, on_cpu=True,
-    ),
     "mnist-whole": Pictures(
         "mnist", 0.3, 0.01, (40, 100), 5, 10, 0.25, most=200, sound=BRIEF, brief=BRIEF, on_cpu=True
     ),
@@ -81,7 +77,6 @@ DEFENCES: dict[str, Defence | None] = {
 WANTED = {
     "cifar10": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1", "noise"),
     "cifar10-narrow": ("none",),
-    "cifar10-cut": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1"),
     "mnist": ("none", "all", "trades", "noise"),
     "mnist-whole": ("none", "all", "noise"),
     "mnist-cut": ("none", "all", "trades", "l2-0.25", "l2-0.5", "l2-1"),
@@ -135,8 +130,7 @@ def run_of(experiment: Experiment, items: Items, quick: bool = False) -> Run:
     if pictures.folder == "cifar10":
         network = Part("WideResNet", {"depth": 16, "width": 1}) if pictures.on_cpu else Part("PreActResNet18")
         encoder = Part("Conv4", {"dimension": 64}) if quick else network
-        is_cut = pictures.every > 1  # few items: few steps
-        run = as_for_pictures(run, encoder, size=64 if is_cut else 256, rate=0.05 if is_cut else 0.1)
+        run = as_for_pictures(run, encoder, size=256, rate=0.1)
     elif experiment.data in ("mnist-cut", "digits"):  # few items: few steps
         run = replace(run, optimiser=Optimiser("Adam", rate=2e-3), batches=Batches("Shuffled", {"size": 32}))
     if experiment.defence == "noise":

@@ -1,8 +1,9 @@
 """The tables of the page, from the JSONs of whatever runs there are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import thesis
 from grid import DATA, WANTED
 from grids.results import Results
 from grids.tables import folded, markdown, with_interval
@@ -13,7 +14,6 @@ NAMES = {
     "mnist": "MNIST, epsilon 0.3",
     "cifar10": "CIFAR-10, epsilon 8/255",
     "cifar10-narrow": "CIFAR-10 with a narrow network, epsilon 8/255",
-    "cifar10-cut": "A fifth of CIFAR-10 with a narrow network, epsilon 8/255",
     "mnist-whole": "MNIST defended, epsilon 0.3",
     "mnist-cut": "A thirtieth of MNIST, epsilon 0.1",
     "digits": "Digits of 8 x 8 pixels, epsilon 0.2",
@@ -32,7 +32,9 @@ PUBLISHED = {"mnist": _MNIST, "cifar10": _CIFAR, "cifar10-narrow": _CIFAR}
 #: The trainings that chapter 5 compares, without an attack and with attacks of growing size.
 BUDGETS = ("none", "l2-0.25", "l2-0.5", "l2-1", "all")
 #: The columns of chapter 5.
-MEASURES = ("MC l2", "MC linf", "D_inter", "D_intra", "phi", "R2", "directions", "rho", "1-NN")
+MEASURES = (
+    "MC l2", "MC linf", "D_inter", "D_intra", "phi", "R2", "directions", "rho", "1-NN", "nearest mean",
+)  # fmt: skip
 
 Content = dict[str, Any]
 
@@ -97,9 +99,11 @@ def _defended(results: Results, data: str) -> str:
         return ""
     first = next(iter(variants.values()))[0]["items"]
     counts = f"{first['training']:,} training pictures, {first['attacked']:,} attacked."
+    published = list(thesis.SPACES.values()) if data == thesis.DATA else []
     parts = {
         "Feature spaces": _spaces(variants),
-        "How the measures go together": _together(variants),
+        f"The same in Kim's thesis, {thesis.TABLES}": _in_thesis() if published else "",
+        "How the measures go together": _together(variants, published),
         "Certified accuracy of the smoothed dense layer, %": _certified(variants),
     }
     more = "\n\n".join(f"**{title}**\n\n{table}" for title, table in parts.items() if table)
@@ -153,39 +157,52 @@ def _by_question(variants: dict[str, list[Content]]) -> str:
 
 
 def _spaces(variants: dict[str, list[Content]]) -> str:
-    rows = [
-        [defence, *(_mean_of(runs, measure) for measure in MEASURES), str(len(runs))]
-        for defence, runs in variants.items()
-    ]
+    rows = []
+    for defence, runs in variants.items():
+        spaces = [run["representation"]["space"] for run in runs]
+        rows.append([defence, *_cells(_means(spaces)), str(len(runs))])
     inputs = next(iter(variants.values()))[0]["representation"]["inputs"]
-    for metric, measures in inputs.items():
-        cells = [f"{measures[measure]:.3f}" if measure in measures else "" for measure in MEASURES]
-        rows.append([f"input, {metric}", *cells, ""])
+    rows += [[f"input, {metric}", *_cells(measures), ""] for metric, measures in inputs.items()]
     return markdown(["defence", *MEASURES, "seeds"], rows)
 
 
-def _together(variants: dict[str, list[Content]]) -> str:
+def _in_thesis() -> str:
+    """The same table with the published figures."""
+    rows = [[training, *_cells(measures)] for training, measures in thesis.SPACES.items()]
+    rows += [[f"input, {metric}", *_cells(measures)] for metric, measures in thesis.INPUTS.items()]
+    return markdown(["defence", *MEASURES], rows)
+
+
+def _cells(measures: Mapping[str, float]) -> list[str]:
+    return [f"{measures[name]:.3f}" if name in measures else "" for name in MEASURES]
+
+
+def _means(spaces: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {name: sum(one[name] for one in spaces) / len(spaces) for name in MEASURES}
+
+
+def _together(variants: dict[str, list[Content]], published: Sequence[Mapping[str, float]] = ()) -> str:
     """Table 5.6: MC by l2 with each other measure over the trainings of chapter 5, by the seeds that all of
-    them have; nothing if there is none.
+    them have; nothing if there is none. Beside it stand the coefficients of ``published`` measures.
     """
     seeds = set.intersection(*({run["seed"] for run in variants.get(budget, ())} for budget in BUDGETS))
     if not seeds:
         return ""
-    spaces = [
-        [run["representation"]["space"] for run in variants[budget] if run["seed"] in seeds]
+    means = [
+        _means([run["representation"]["space"] for run in variants[budget] if run["seed"] in seeds])
         for budget in BUDGETS
     ]
-    means = [{name: sum(one[name] for one in some) / len(some) for name in MEASURES} for some in spaces]
-    rows = [
-        [name, *(f"{value:.3f} (p {chance:.2g})" for value, chance in both.values())]
-        for name, both in correlations(means).items()
-    ]
-    return markdown(["with MC l2, over five trainings", "Pearson", "Spearman"], rows)
-
-
-def _mean_of(runs: list[Content], measure: str) -> str:
-    values = [run["representation"]["space"][measure] for run in runs]
-    return f"{sum(values) / len(values):.3f}"
+    known = correlations(published)
+    rows = []
+    for name, both in correlations(means).items():
+        rows.append([name])
+        for coefficient, (value, chance) in both.items():
+            rows[-1].append(f"{value:.3f} (p {chance:.2g})")
+            if known:
+                rows[-1].append(f"{known[name][coefficient][0]:.3f}" if name in known else "")
+    heading = ["Pearson", "Pearson, thesis", "Spearman", "Spearman, thesis"]
+    columns = heading if known else heading[::2]
+    return markdown(["with MC l2, over five trainings", *columns], rows)
 
 
 def _certified(variants: dict[str, list[Content]]) -> str:

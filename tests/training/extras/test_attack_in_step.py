@@ -3,7 +3,10 @@
 import pytest
 import torch
 
-from samekind.attacks import L2, Limits, Linf
+from samekind.acoustics import as_samples
+from samekind.attacks import L1, L2, SOUNDS, Limits, Linf
+from samekind.data import Items, SoundReader, scaled
+from samekind.recipes import RECIPES
 from samekind.training import Defence, build_space
 from samekind.training.extras.attack_in_step import Ground, attacked_items
 from samekind.training.extras.extra import Step
@@ -89,3 +92,45 @@ def test_the_attack_runs_in_the_precision_of_the_run(plain, items, precision, dt
     assert len(seen) >= 3
     assert set(seen) == {dtype}
     assert x.dtype == step.x.dtype
+
+
+# --- sounds of unequal length ---------------------------------------------------------------------
+
+LENGTHS = (4800, 3200, 4000, 1600)
+
+
+@pytest.fixture(scope="module")
+def voices():
+    """Two voices, each a tone with two recordings of unequal length, padded with NaN."""
+    inputs = torch.full((4, 1, max(LENGTHS)), torch.nan)
+    for row, length in enumerate(LENGTHS):
+        time = torch.arange(length) / 16000
+        inputs[row, 0, :length] = 0.3 * torch.sin(2 * torch.pi * (120 + 60 * (row % 2)) * time)
+    labels = torch.arange(4) % 2
+    return Items(as_samples(inputs), labels, ("a", "b"), "voices", reader=SoundReader())
+
+
+@pytest.fixture
+def step_of_sounds(voices):
+    narrow = [f"space.encoder.encoder.{name}=8" for name in ("width", "last_width", "dimension")]
+    run = RECIPES["prototypical"](voices).override(["space.encoder.encoder={name='XVector'}", *narrow])
+    torch.manual_seed(0)
+    learner = Learner(run, build_space(run, voices), voices, launch("cpu", "32-true"), batches=1)
+    x, y = scaled(voices.inputs), voices.labels
+    z, _ = learner.forward(x)
+    return Step(5, learner.space, x, y, z, None, learner.forward, learner.value, learner.value(z, y))
+
+
+@pytest.mark.parametrize("method", ["all", "trades"])
+@pytest.mark.parametrize("ball", [Linf(0.01), L2(0.3), L1(3.0)])
+def test_padded_sounds_stay_padded_and_within_their_ball(step_of_sounds, ball, method):
+    step, seen = step_of_sounds, []
+    step.space.encoder.register_forward_pre_hook(lambda _, given: seen.append(given[0].isnan()))
+    settings = Defence(method, epsilon=ball.epsilon, steps=3)
+    x = attacked_items(step, Ground(ball, SOUNDS), settings, seed=0)
+    assert len(seen) >= 3
+    assert all(torch.equal(padding, step.x.isnan()) for padding in seen)
+    assert torch.equal(x.isnan(), step.x.isnan())
+    changed, clean = x.nan_to_num(0), step.x.nan_to_num(0)
+    assert bool(ball.contains(changed, clean).all())
+    assert bool((ball.distance(changed, clean) > 0.5 * ball.epsilon).all())

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from samekind import losses, similarities
+from samekind.acoustics import PAD
 from samekind.attacks import PGD, PICTURES, Classes, Linf
-from samekind.data import SplitSettings, digits, prepare, scaled
+from samekind.data import Items, SoundReader, SplitSettings, digits, prepare, scaled
 from samekind.errors import SettingError
 from samekind.recipes import RECIPES, fit, prototypical
 from samekind.taxonomy import Tree
@@ -123,6 +124,12 @@ def test_what_does_not_suit_the_run_is_refused(items):
     assert "no term trains" in refused(one_head, items, "defence.through=auxiliary")
     noisy = replace(run, augment=(Part("GaussianNoise"),))
     assert "augment" in refused(noisy, items, "defence.cells=true")
+    waves = torch.full((4, 1, 3200), PAD, dtype=torch.int16)
+    waves[:, :, :1600], waves[0] = 100, 100
+    sounds = Items(waves, torch.arange(4) % 2, ("a", "b"), "sounds", reader=SoundReader())
+    assert "several lengths" in refused(
+        replace(prototypical(sounds), augment=()), sounds, "defence.cells=true"
+    )
 
 
 @pytest.mark.parametrize(("method", "margin"), [("mix", 0.1), ("triplet", -0.1), ("negative-margin", 0.1)])

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from samekind.attacks import Limits, Region, untouched
 from samekind.attacks.ascent import Plan, ascend
+from samekind.attacks.goal import Goal, WithPadding
 from samekind.attacks.paces import Steady
 from samekind.attacks.pgd import WAY
 from samekind.augmentations import step_generator
@@ -55,15 +56,22 @@ class InStep:
 def attacked_items(step: Step, ground: Ground, settings: Defence, *, seed: int) -> Tensor:
     """The items of a step (n, …) after PGD, its last point. The space is in evaluation mode meanwhile, and
     afterwards as it was. The random start is drawn by the seed and the number of the step, one for all items.
+    Sounds that are padded with NaN keep it, and no norm counts it, see `Limits`.
     """
     size = settings.step
     pace = Steady(WAY * settings.epsilon / settings.steps if size is None else size, 0.0)
     plan = Plan(steps=settings.steps, pace=lambda _: pace, random_start=True, classic=True)
-    clean, generator = step.x.detach(), step_generator(seed, step.number)
+    clean, limits, generator = step.x.detach(), ground.limits, step_generator(seed, step.number)
+    padding = clean.isnan() if limits.padding is not None else None
+    if limits.padding is not None and padding is not None:
+        clean = clean.masked_fill(padding, limits.padding)
     with untouched(step.space):
-        goal = InStep(step, _raised(step, settings))
-        x = ascend(goal, clean, ground.limits, generator, ground.region, plan).x
-    return ground.limits.clip(x.detach(), clean)
+        goal: Goal = InStep(step, _raised(step, settings))
+        if limits.padding is not None:
+            goal = WithPadding.of(goal, limits.padding)
+        x = ascend(goal, clean, limits, generator, ground.region, plan).x
+    x = limits.clip(x.detach(), clean)
+    return x if padding is None else x.masked_fill(padding, torch.nan)
 
 
 def _raised(step: Step, settings: Defence) -> Raised:

@@ -81,6 +81,11 @@ def build_defence(run: Run, space: MetricSpace, items: Items) -> Defended | None
     inputs = valid_inputs(space, items if whole else draw(items, most=LOOKED_AT))
     ball = NORMS[settings.norm](settings.epsilon)
     assert not isinstance(ball, Relative)  # the settings have no such norm
+    if settings.cells and bool(inputs.x.isnan().any()):
+        raise SettingError(
+            "run.defence.cells: Voronoi cells are for items of one size, and these sounds have several "
+            "lengths; leave out cells"
+        )
     region: Region = Voronoi(ball, Neighbours(inputs.measured(inputs.x))) if settings.cells else ball
     return Defended(settings, Ground(inputs.in_units(region), inputs.limits), seed=run.seed)
 
