@@ -75,6 +75,14 @@ def of_trained(prefix: str) -> list[Comparison]:
         Comparison(f"trained, against fresh weights: {words[kind]}", own[kind], Side(f"{prefix}random", kind))
         for kind in ("cosine", "PLDA")
     ]
+    no_network = Side(f"{prefix}statistics", "PLDA")
+    comparisons += [
+        Comparison(f"{name}, against no network, PLDA", side, no_network)
+        for name, side in {
+            "trained: cosine": own["cosine"],
+            "trained with noise too: fused": Side(f"{speaker}-noisy", "fused"),
+        }.items()
+    ]
     comparisons += [
         Comparison(
             f"with the auxiliary loss, against without: {words[kind]}",
