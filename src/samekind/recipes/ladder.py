@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind.data import Sets
 from samekind.data.words import counted
@@ -42,6 +42,8 @@ from samekind.training.room import within_memory
 #: Without a limit, a CPU trains the encoder only if that takes at most so many seconds; and on any device it
 #: is trained for further folds only within them.
 SECONDS = 300.0
+#: Features that take so many seconds are announced before they are computed.
+WORTH_SAYING = 3.0
 
 #: The names of the rungs after the first.
 FITTED, SIDE_BY_SIDE, HEAD = "fitted similarity", "networks side by side", "head on features"
@@ -91,7 +93,10 @@ def climb(
         if not place.last.exists():
             place.begin(run, sets.split)
         began, rungs = time.perf_counter(), Rungs(sets, run, device, place.features)
-        start = rungs.untrained()
+        encoder = rungs.encoder()
+        if tell is not None and not place.features.exists():
+            _tell_of_features(tell, rungs.first, encoder, sets)
+        start = rungs.untrained(encoder)
         vectors = start.features.train.inputs
         assert isinstance(vectors, Tensor)
         usual = SECONDS if launch(device, run.precision).device.type == "cpu" else math.inf
@@ -109,6 +114,14 @@ def climb(
             after_rung=after_rung,
             began=began,
         ).climb()
+
+
+def _tell_of_features(tell: Tell, name: str, encoder: nn.Module, sets: Sets) -> None:
+    """Say how long the features of all items take, if a person would wonder whether anything happens."""
+    items = len(sets.train) + len(sets.validation)
+    seconds = seconds_of_features(encoder, sets.train) * items / len(sets.train)
+    if seconds >= WORTH_SAYING:
+        tell(f"{name}: {items:,} items through the network, about {in_words(seconds)}")
 
 
 class _Once:
@@ -225,13 +238,15 @@ class _Climb:
         after = began - self.began + seconds
         if not networks:
             return None
+        about = (
+            f"{len(items):,} items through {counted(len(networks), 'further network', 'further networks')}, "
+            f"about {in_words(seconds)}"
+        )
         if after > self.limit:
-            many = counted(len(networks), "further network", "further networks")
-            self._say(
-                f"{SIDE_BY_SIDE}: not begun: {len(items):,} items by {many}, about {in_words(seconds)}; "
-                f"--minutes {math.ceil(after / 60)} allows it"
-            )
+            self._say(f"{SIDE_BY_SIDE}: not begun: {about}; --minutes {math.ceil(after / 60)} allows it")
             return None
+        if seconds >= WORTH_SAYING:
+            self._say(f"{SIDE_BY_SIDE}: {about}")
         others = [rungs.features(network, cache=rungs.cache) for network in networks]
 
         def several(fold: int | None, choice: Choice | None) -> Fitted:
