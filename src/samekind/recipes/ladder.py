@@ -52,6 +52,12 @@ BESIDE, NETWORK = "trained beside untrained", "network over pairs"
 #: A network over pairs needs about a thousand classes; with tens of them it learns those, not likeness.
 CLASSES_FOR_NETWORK = 900
 
+#: What the line of a rung says.
+LEGEND = (
+    "Recall@1: how often the nearest other item is of the same class. EER: the share of pairs judged "
+    "wrongly. Accuracy: known classes named rightly. In brackets the kind of score."
+)
+
 Tell = Callable[[str], None]
 AfterRung = Callable[[Rung, MetricSpace], None]
 Fit = Callable[[int | None], Fitted]  # to the items of a fold, by its number; None is all items
@@ -161,7 +167,7 @@ class _Climb:
 
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
-        self._say(f"The rungs are measured on {self.folds.words}.")
+        self._say(f"The rungs are measured on {self.folds.words}. {LEGEND}")
         rungs, start = self.rungs, self.start
         first = self._step(rungs.first, lambda _: start, since=self.began)
         assert first is not None  # it is always kept

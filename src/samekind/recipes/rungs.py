@@ -106,8 +106,8 @@ class Rungs:
         """The pretrained network as it came, or the raw input."""
         with random_states_kept():
             torch.manual_seed(self.run.seed)
-            encoder = build_encoder(untrained(self.run, self.sets.train), self.sets.train).eval()
-        return encoder.to(launch(self.device, self.run.precision).device)
+            encoder: nn.Module = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
+        return encoder.eval().to(launch(self.device, self.run.precision).device)
 
     def untrained(self, encoder: nn.Module | None = None) -> Fitted:
         """The features of `encoder`, which may be given, compared by the cosine."""
