@@ -159,7 +159,7 @@ def test_networks_side_by_side_need_time(informed, sets, run, tmp_path):
     space = climb(sets, run=run, folder=tmp_path, minutes=0, tell=lines.append)
     assert SIDE_BY_SIDE not in [rung.name for rung in space.ladder.rungs]
     [line] = [line for line in lines if line.startswith(SIDE_BY_SIDE)]
-    assert "not begun: 96 items through 1 further network, about 1 second" in line
+    assert "not begun: 128 items through 1 further network, about 1 second" in line
     assert "--minutes 1 allows it" in line
 
 
@@ -171,7 +171,7 @@ def test_the_time_of_features_is_told_before_they_are_computed(informed, sets, r
     items = len(sets.train) + len(sets.validation)
     assert lines[0] == f"raw input: {items} items through the network, about 1 second"
     announced, measured = (line for line in lines if line.startswith(f"{SIDE_BY_SIDE}:"))
-    assert announced == f"{SIDE_BY_SIDE}: {len(sets.train)} items through 1 further network, about 1 second"
+    assert announced == f"{SIDE_BY_SIDE}: {items} items through 1 further network, about 1 second"
     assert measured.startswith(f"{SIDE_BY_SIDE}: Recall@1")
     # On the way on, the features are there already.
     again = []

@@ -122,12 +122,20 @@ def climb(
         ).climb()
 
 
+def _of_all(seconds: float, sets: Sets) -> float:
+    """The seconds for all items that the ladder looks at, from those for the training items."""
+    return seconds * _looked_at(sets) / len(sets.train)
+
+
+def _looked_at(sets: Sets) -> int:
+    return len(sets.train) + len(sets.validation)
+
+
 def _tell_of_features(tell: Tell, name: str, encoder: nn.Module, sets: Sets) -> None:
     """Say how long the features of all items take, if a person would wonder whether anything happens."""
-    items = len(sets.train) + len(sets.validation)
-    seconds = seconds_of_features(encoder, sets.train) * items / len(sets.train)
+    seconds = _of_all(seconds_of_features(encoder, sets.train), sets)
     if seconds >= WORTH_SAYING:
-        tell(f"{name}: {items:,} items through the network, about {in_words(seconds)}")
+        tell(f"{name}: {_looked_at(sets):,} items through the network, about {in_words(seconds)}")
 
 
 class _Once:
@@ -238,16 +246,14 @@ class _Climb:
 
     def _networks_side_by_side(self, numbers: Tensor) -> MetricSpace | None:
         """The features of several pretrained networks in a row, if there is time to compute them."""
-        began, rungs, items = time.perf_counter(), self.rungs, self.sets.train
+        began, rungs, sets = time.perf_counter(), self.rungs, self.sets
         networks = rungs.further()
-        seconds = sum(seconds_of_features(network, items) for network in networks)
+        seconds = _of_all(sum(seconds_of_features(network, sets.train) for network in networks), sets)
         after = began - self.began + seconds
         if not networks:
             return None
-        about = (
-            f"{len(items):,} items through {counted(len(networks), 'further network', 'further networks')}, "
-            f"about {in_words(seconds)}"
-        )
+        through = counted(len(networks), "further network", "further networks")
+        about = f"{_looked_at(sets):,} items through {through}, about {in_words(seconds)}"
         if after > self.limit:
             self._say(f"{SIDE_BY_SIDE}: not begun: {about}; --minutes {math.ceil(after / 60)} allows it")
             return None
