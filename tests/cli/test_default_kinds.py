@@ -63,5 +63,5 @@ def test_classes_are_named_and_related_by_the_choice_for_classes(samekind, folde
 
 
 def test_info_tells_the_choices(samekind, folder):
-    assert "Pairs are compared by the cosine" in samekind("info", folder).out
+    assert "Pairs are compared and classes named by the cosine, chosen on" in samekind("info", folder).out
     assert json.loads(samekind("info", folder, "--json").out)["choices"]["neighbours"] == "fused"

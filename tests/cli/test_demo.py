@@ -71,6 +71,17 @@ def test_the_commands_work_when_pasted(samekind, screen):
             assert followed.status == 0, followed.err
 
 
+def test_a_drawing_does_not_find_itself(samekind, screen, out):
+    (line,) = (line for line in screen if line.startswith("  samekind search "))
+    words = shlex.split(line)[1:]
+    (query,) = json.loads(samekind(*words, "--json").out)["queries"]
+    assert query["id"] == words[1]
+    found = [match["id"] for match in query["found"]]
+    assert words[1] not in found
+    assert all(Path(name).parent.parent == out / "Tengwar" for name in found)
+    assert len(list((out / "Tengwar").glob("*/*.png"))) == 500
+
+
 def test_the_report_opens_with_the_same_lines_and_folds_the_rest(screen, out):
     page = (out / "report.html").read_text(encoding="utf-8")
     opening, folded = page.split("<section><details>", 1)

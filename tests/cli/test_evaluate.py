@@ -94,6 +94,7 @@ def test_one_screen_has_the_main_answers(answer, rows):
     page, _ = answer
     lines = page.splitlines()
     assert len(lines) <= 32
+    assert "Seen: new items of classes that were trained on. Unseen: of classes never shown. Both:" in page
     written = {tuple(line.split()) for line in lines}
     kinds = {"similarity", "embedding"}
     main = [row for row in rows if row.measure in ("accuracy", "EER", "Recall@1") and row.kind in kinds]

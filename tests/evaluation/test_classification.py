@@ -7,8 +7,9 @@ from torch import nn
 
 from samekind.auxiliary_head import AuxiliaryHead
 from samekind.data import clusters
-from samekind.decisions import Temperature
+from samekind.decisions import Choices, Temperature
 from samekind.evaluation import Row, classification, heads, predicted_labels
+from samekind.inference.discriminant import fit_discriminant
 from samekind.measures import expected_calibration_error
 from samekind.prototypes import LearnedProxies, SupportMeans
 from samekind.similarities import Dot, Euclidean, PairsNetwork
@@ -174,3 +175,15 @@ def test_the_rows_do_not_depend_on_the_order_of_the_items(count):
     expected = classification(a_space(), ITEMS, ITEMS.inputs, name="seen")
     result = classification(a_space(), shuffled, shuffled.inputs, name="seen")
     assert [row.value for row in result] == pytest.approx([row.value for row in expected])
+
+
+def test_rows_say_what_names_the_classes():
+    space = a_space()
+    space.choices = Choices("similarity", "similarity", "cosine", "4 folds")
+    assert {(row.kind, row.note) for row in classification(space, ITEMS, ITEMS.inputs, name="seen")} == {
+        ("similarity", "by cosine")
+    }
+    space.discriminant = fit_discriminant(ITEMS.inputs, ITEMS.labels, ITEMS.classes)
+    rows = classification(space, ITEMS, ITEMS.inputs, name="seen")
+    assert {(row.kind, row.note) for row in rows} == {("discriminant", "")}
+    assert rows[0].value == by_hand(space, "similarity")

@@ -36,6 +36,19 @@ def test_a_choice_that_was_measured_elsewhere_is_named_without_figures(plane):
     )
 
 
+def test_choices_of_one_score_that_were_measured_elsewhere_are_one_sentence(plane):
+    plane.choices = Choices("fitted", "fitted", "fitted", "3 folds of 5 classes")
+    assert choices_in_words(plane) == (
+        "pairs are compared, neighbours found and classes named by the fitted similarity, chosen on 3 folds "
+        "of 5 classes",
+    )
+    plane.choices = Choices("normalised", "fitted", "normalised", "3 folds of 5 classes")
+    assert choices_in_words(plane) == (
+        "pairs are compared and classes named by the normalised score, chosen on 3 folds of 5 classes",
+        "neighbours are found by the fitted similarity, chosen on 3 folds of 5 classes",
+    )
+
+
 def test_a_ladder_has_a_line_for_each_rung():
     rungs = (
         Rung("untrained features", 0.5, 0.25, "cosine", "cosine", 1.5),

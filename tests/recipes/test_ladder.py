@@ -10,7 +10,7 @@ from samekind.data import Items, clusters, prepare
 from samekind.encoders import Compressed, Unchanged
 from samekind.errors import SettingError
 from samekind.recipes import climb, house, ladder
-from samekind.recipes.ladder import BESIDE, FITTED, HEAD, NETWORK, SIDE_BY_SIDE, TRAINED
+from samekind.recipes.ladder import BESIDE, FITTED, HEAD, LEGEND, NETWORK, SIDE_BY_SIDE, TRAINED
 from samekind.recipes.rungs import Rungs
 from samekind.space import MetricSpace
 from samekind.training import Nobody, RunFolder
@@ -65,7 +65,9 @@ def test_the_rungs_are_reported_kept_and_saved(sets, climbed):
     names = [rung.name for rung in loaded.ladder.rungs]
     assert names == ["raw input", FITTED, HEAD, TRAINED, BESIDE] == list(spaces)
     assert loaded.ladder.kept in names
-    assert [line.partition(":")[0] for line in lines if "Recall@1" in line] == names
+    assert lines[0].startswith("The rungs are measured on 4 folds of 2 classes not fitted to")
+    assert lines[0].endswith(LEGEND)
+    assert [line.partition(":")[0] for line in lines[1:] if "Recall@1" in line] == names
     assert loaded.classes == list(sets.train.classes)
     assert not (folder / "folds").exists()
     assert RunFolder(folder).finished
@@ -157,8 +159,25 @@ def test_networks_side_by_side_need_time(informed, sets, run, tmp_path):
     space = climb(sets, run=run, folder=tmp_path, minutes=0, tell=lines.append)
     assert SIDE_BY_SIDE not in [rung.name for rung in space.ladder.rungs]
     [line] = [line for line in lines if line.startswith(SIDE_BY_SIDE)]
-    assert "not begun: 96 items by 1 further network, about 1 second" in line
+    assert "not begun: 128 items through 1 further network, about 1 second" in line
     assert "--minutes 1 allows it" in line
+
+
+def test_the_time_of_features_is_told_before_they_are_computed(informed, sets, run, tmp_path, monkeypatch):
+    monkeypatch.setattr(ladder, "WORTH_SAYING", 0.0)
+    monkeypatch.setattr(ladder, "seconds_of_training", lambda *_, **__: 1e9)
+    lines = []
+    climb(sets, run=run, folder=tmp_path, tell=lines.append)
+    items = len(sets.train) + len(sets.validation)
+    assert lines[0] == f"raw input: {items} items through the network, about 1 second"
+    announced, measured = (line for line in lines if line.startswith(f"{SIDE_BY_SIDE}:"))
+    assert announced == f"{SIDE_BY_SIDE}: {items} items through 1 further network, about 1 second"
+    assert measured.startswith(f"{SIDE_BY_SIDE}: Recall@1")
+    # On the way on, the features are there already.
+    again = []
+    (tmp_path / "features").mkdir(exist_ok=True)
+    climb(sets, run=run, folder=tmp_path, tell=again.append)
+    assert "through the network" not in again[0]
 
 
 def test_a_stopped_ladder_has_an_answer_and_goes_on(sets, run, climbed, tmp_path):

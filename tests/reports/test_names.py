@@ -36,6 +36,11 @@ def test_what_only_ends_alike_is_cut_at_its_end():
     assert shortened(["albatross, sooty", "petrel, sooty"], 9) == ["albatros…", "petrel, …"]
 
 
+def test_the_end_of_a_path_is_kept():
+    names = ["Ge_ez/12", "Tibetan/41", "Tibetan/13"]
+    assert shortened(names, 7) == ["Ge_…/12", "Tib…/41", "Tib…/13"]
+
+
 def test_a_name_that_fits_is_left_alone():
     assert shortened(["siphonophore", "siphonophores"], 13) == ["siphonophore", "siphonophores"]
 
@@ -59,7 +64,7 @@ def test_the_same_name_twice_is_shortened_in_one_way():
 
 @pytest.mark.parametrize("most", [5, 9])
 @settings(max_examples=150)
-@given(names=st.lists(st.text(alphabet="ab_…1", max_size=14), max_size=12, unique=True))
+@given(names=st.lists(st.text(alphabet="ab_/…1", max_size=14), max_size=12, unique=True))
 def test_different_names_stay_different_and_none_is_longer_than_asked(most, names):
     short = shortened(names, most)
     assert len(set(short)) == len(names)

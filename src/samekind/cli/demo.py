@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from samekind.questions.demo import Demo
     from samekind.training import Run
 
-#: Two drawings of one character, and one of another.
-EXAMPLES = (("Tengwar/05", 1), ("Tengwar/05", 2), ("Tengwar/07", 1))
+#: The alphabet whose drawings are written as files, and two drawings of one of its characters.
+ALPHABET, ONE, OTHER = "Tengwar", "05/person-01.png", "05/person-02.png"
 
 
 def demo(
@@ -35,13 +35,13 @@ def demo(
 
     answer = demo(out, seed=seed, device=device, tasks=tasks, changes=changes or (), watched=watched)
     report = report_demo(answer, out)
-    examples = _write_examples(answer.unseen, out / "examples")
+    drawings = _write_drawings(answer.unseen, out)
     render(
-        {"report": report, **answer.to_json()}, lambda: _print_screen(out, answer, examples), as_json=as_json
+        {"report": report, **answer.to_json()}, lambda: _print_screen(out, answer, drawings), as_json=as_json
     )
 
 
-def _print_screen(out: Path, answer: "Demo", examples: list[Path]) -> None:
+def _print_screen(out: Path, answer: "Demo", drawings: Path) -> None:
     from samekind.questions.demo import NAMES
 
     lines = []
@@ -50,24 +50,26 @@ def _print_screen(out: Path, answer: "Demo", examples: list[Path]) -> None:
     print_text(answer.about)
     print_table(table("Five questions", ["", "", NAMES[0], f"{NAMES[1]} (95%)"], lines, texts=2))
     print_text("\nThe EER is the share of wrong answers: lower is better. Of the others, higher is better.")
-    space, (one, two, _) = quote(str(out)), (quote(str(path)) for path in examples)
+    space, folder = quote(str(out)), quote(str(drawings))
+    one, two = (quote(str(drawings / name)) for name in (ONE, OTHER))
     print_text(f"The report with pictures is {out / 'report.html'}. To go on:")
     for command in (
         f"compare {one} {two} --space {space}",
-        f"search {one} --gallery characters/Tengwar -k 5 --space {space}",
-        f"cluster characters/Tengwar --groups 25 --space {space} --out {quote(str(out / 'groups'))}",
+        f"search {one} --gallery {folder} -k 5 --space {space}",
+        f"cluster {folder} --groups 25 --space {space} --out {quote(str(out / 'groups'))}",
     ):
         print_text(f"  samekind {command}")
 
 
-def _write_examples(items: "Items", folder: Path) -> list[Path]:
-    """Write three drawings to try things on."""
+def _write_drawings(items: "Items", folder: Path) -> Path:
+    """Write the drawings of one alphabet, a folder for each character, to try things on."""
     from samekind.data import write_image
 
-    assert items.ids is not None
-    paths: list[Path] = []
-    for name, person in EXAMPLES:
-        place = items.ids.index(f"{name}, person {person}")
-        paths.append(folder / f"{name.replace('/', '-')}-{person}.png")
-        write_image(paths[-1], items.inputs[place : place + 1][0])
-    return paths
+    assert items.domains is not None
+    people = 1 + items.domains
+    for place, label in enumerate(items.labels.tolist()):
+        alphabet, _, character = items.classes[label].partition("/")
+        if alphabet == ALPHABET:
+            path = folder / alphabet / character / f"person-{people[place]:02d}.png"
+            write_image(path, items.inputs[place : place + 1][0])
+    return folder / ALPHABET

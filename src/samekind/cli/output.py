@@ -69,10 +69,22 @@ def print_measures(rows: Sequence["Row"]) -> None:
         print_table(content)
 
 
+#: What the names of test items mean.
+CLASSES = {
+    "seen": "Seen: new items of classes that were trained on. ",
+    "unseen": "Unseen: of classes never shown. ",
+    "seen, unseen": "Both: known and unseen classes together. ",
+}
+
+
 def print_answers(rows: Sequence["Row"]) -> None:
     """Rows of several questions in one table."""
     lines = [[row.measure, row.about, row.kind, row.text] for row in rows]
     print_table(table("Answers (95% intervals)", ["measure", "classes", "score", "value"], lines, texts=3))
+    items = {row.items for row in rows}
+    told = "".join(sentence for name, sentence in CLASSES.items() if name in items)
+    if told:
+        print_text(f"\n{told.strip()}")
 
 
 def print_warnings(name: str, sentences: Sequence[str]) -> None:

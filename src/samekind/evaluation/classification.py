@@ -18,20 +18,27 @@ from samekind.measures.classification import macro_f1, macro_recall
 from samekind.measures.measure import Measure
 from samekind.space import Classification, MetricSpace
 
+#: What answers in the rows of a space whose known classes are named by its discriminant.
+DISCRIMINANT = "discriminant"
+
 
 def classification(
     space: MetricSpace, items: Items, z: Tensor, *, name: str, measures: Measures = "main", seed: int = 0
 ) -> list[Row]:
     """Accuracy and macro F1 of each head, with ``measures="all"`` also macro recall and the calibration error
     (ECE) of its probabilities, with and without its temperature; no row if the space does not know all
-    classes.
+    classes. Where the space has a discriminant, that is what answers, and not the similarity.
     """
     samples = classification_samples(space, items, z, name=name, measures=measures, seed=seed)
+    return [_told(row, space) if row.kind == "similarity" else row for row in rows_of(samples, seed=seed)]
+
+
+def _told(row: Row, space: MetricSpace) -> Row:
+    """A row of the space's own head with what names its classes."""
+    if space.discriminant is not None:
+        return row._replace(kind=DISCRIMINANT)
     kind = space.kind_for("classes")
-    rows = rows_of(samples, seed=seed)
-    by = [f"by {kind}"] if kind != "similarity" else []
-    by += ["known classes told apart by the discriminant"] if space.discriminant else []
-    return [noted(row, ", ".join(by)) if row.kind == "similarity" else row for row in rows]
+    return noted(row, f"by {kind}" if kind != "similarity" else "")
 
 
 def classification_samples(

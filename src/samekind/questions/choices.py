@@ -1,5 +1,7 @@
 """The kinds of score that a space answers by, and the ladder it was chosen from, in sentences."""
 
+from collections.abc import Sequence
+
 from samekind.decisions import Choices, Kind, Ladder, Question
 from samekind.space import MetricSpace
 
@@ -21,7 +23,10 @@ CHOSEN: dict[Question, str] = {
 }
 #: What of a `Standing` counts for a question.
 MEASURED: dict[Question, str] = {"pairs": "equal_error", "neighbours": "recall", "classes": "named"}
-DISCRIMINANT = "a linear discriminant tells the classes that were trained on apart, not enrolled ones"
+DISCRIMINANT = (
+    "among the classes that were trained on a linear discriminant names the class; the score decides whether "
+    "an item is of one of these or of an enrolled one"
+)
 
 
 def choices_in_words(space: MetricSpace) -> tuple[str, ...]:
@@ -29,17 +34,30 @@ def choices_in_words(space: MetricSpace) -> tuple[str, ...]:
     choices = space.choices
     if choices is None:
         return ()
-    sentences = [_chosen(question, choices, space) for question in CHOSEN]
+    other = [question for question in CHOSEN if choices.of(question) != "similarity"]
+    measured = {question: _measured(question, choices, space) for question in other}
+    elsewhere = _chosen([question for question in other if not measured[question]], choices)
+    sentences = [*filter(None, measured.values()), *elsewhere]
     if space.discriminant is not None:
         sentences.append(DISCRIMINANT)
-    return tuple(filter(None, sentences)) or (OWN.format(items=choices.measured_on),)
+    return tuple(sentences) or (OWN.format(items=choices.measured_on),)
 
 
-def _chosen(question: Question, choices: Choices, space: MetricSpace) -> str:
-    """The sentence for a question that another score than the own similarity answers; else empty."""
+def _chosen(questions: Sequence[Question], choices: Choices) -> list[str]:
+    """A sentence for each kind of score that answers some of the questions, without figures."""
+    sentences = []
+    for kind in dict.fromkeys(map(choices.of, questions)):
+        answered = [question for question in questions if choices.of(question) == kind]
+        parts = [CHOSEN[question].partition(" by ")[0] for question in answered]
+        parts = [parts[0], *(part.replace(" are ", " ") for part in parts[1:])]
+        words = " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+        sentences.append(f"{words} by {NAMES[kind]}, chosen on {choices.measured_on}")
+    return sentences
+
+
+def _measured(question: Question, choices: Choices, space: MetricSpace) -> str:
+    """The sentence for a question with what was measured; empty if that was elsewhere, as by a ladder."""
     kind = choices.of(question)
-    if kind == "similarity":
-        return ""
     standings = [space.standings.get(name) for name in (kind, "similarity")]
     values: list[float | None] = [
         getattr(standing, MEASURED[question])
@@ -47,9 +65,8 @@ def _chosen(question: Question, choices: Choices, space: MetricSpace) -> str:
         else None
         for standing in standings
     ]
-    if values[0] is None or values[1] is None:  # measured elsewhere, as by a ladder
-        sentence = CHOSEN[question].partition(":")[0].format(name=NAMES[kind])
-        return f"{sentence}, chosen on {choices.measured_on}"
+    if values[0] is None or values[1] is None:
+        return ""
     return CHOSEN[question].format(
         name=NAMES[kind], items=choices.measured_on, better=values[0], own=values[1]
     )

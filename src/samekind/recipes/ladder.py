@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from samekind.data import Sets
 from samekind.data.words import counted
@@ -42,6 +42,8 @@ from samekind.training.room import within_memory
 #: Without a limit, a CPU trains the encoder only if that takes at most so many seconds; and on any device it
 #: is trained for further folds only within them.
 SECONDS = 300.0
+#: Features that take so many seconds are announced before they are computed.
+WORTH_SAYING = 3.0
 
 #: The names of the rungs after the first.
 FITTED, SIDE_BY_SIDE, HEAD = "fitted similarity", "networks side by side", "head on features"
@@ -49,6 +51,12 @@ TRAINED = "encoder trained"
 BESIDE, NETWORK = "trained beside untrained", "network over pairs"
 #: A network over pairs needs about a thousand classes; with tens of them it learns those, not likeness.
 CLASSES_FOR_NETWORK = 900
+
+#: What the line of a rung says.
+LEGEND = (
+    "Recall@1: how often the nearest other item is of the same class. EER: the share of pairs judged "
+    "wrongly. Accuracy: known classes named rightly. In brackets the kind of score."
+)
 
 Tell = Callable[[str], None]
 AfterRung = Callable[[Rung, MetricSpace], None]
@@ -91,7 +99,10 @@ def climb(
         if not place.last.exists():
             place.begin(run, sets.split)
         began, rungs = time.perf_counter(), Rungs(sets, run, device, place.features)
-        start = rungs.untrained()
+        encoder = rungs.encoder()
+        if tell is not None and not place.features.exists():
+            _tell_of_features(tell, rungs.first, encoder, sets)
+        start = rungs.untrained(encoder)
         vectors = start.features.train.inputs
         assert isinstance(vectors, Tensor)
         usual = SECONDS if launch(device, run.precision).device.type == "cpu" else math.inf
@@ -109,6 +120,22 @@ def climb(
             after_rung=after_rung,
             began=began,
         ).climb()
+
+
+def _of_all(seconds: float, sets: Sets) -> float:
+    """The seconds for all items that the ladder looks at, from those for the training items."""
+    return seconds * _looked_at(sets) / len(sets.train)
+
+
+def _looked_at(sets: Sets) -> int:
+    return len(sets.train) + len(sets.validation)
+
+
+def _tell_of_features(tell: Tell, name: str, encoder: nn.Module, sets: Sets) -> None:
+    """Say how long the features of all items take, if a person would wonder whether anything happens."""
+    seconds = _of_all(seconds_of_features(encoder, sets.train), sets)
+    if seconds >= WORTH_SAYING:
+        tell(f"{name}: {_looked_at(sets):,} items through the network, about {in_words(seconds)}")
 
 
 class _Once:
@@ -148,7 +175,7 @@ class _Climb:
 
     def climb(self) -> MetricSpace:
         """All rungs, from the lowest; returns the space of the best."""
-        self._say(f"The rungs are measured on {self.folds.words}.")
+        self._say(f"The rungs are measured on {self.folds.words}. {LEGEND}")
         rungs, start = self.rungs, self.start
         first = self._step(rungs.first, lambda _: start, since=self.began)
         assert first is not None  # it is always kept
@@ -219,19 +246,19 @@ class _Climb:
 
     def _networks_side_by_side(self, numbers: Tensor) -> MetricSpace | None:
         """The features of several pretrained networks in a row, if there is time to compute them."""
-        began, rungs, items = time.perf_counter(), self.rungs, self.sets.train
+        began, rungs, sets = time.perf_counter(), self.rungs, self.sets
         networks = rungs.further()
-        seconds = sum(seconds_of_features(network, items) for network in networks)
+        seconds = _of_all(sum(seconds_of_features(network, sets.train) for network in networks), sets)
         after = began - self.began + seconds
         if not networks:
             return None
+        through = counted(len(networks), "further network", "further networks")
+        about = f"{_looked_at(sets):,} items through {through}, about {in_words(seconds)}"
         if after > self.limit:
-            many = counted(len(networks), "further network", "further networks")
-            self._say(
-                f"{SIDE_BY_SIDE}: not begun: {len(items):,} items by {many}, about {in_words(seconds)}; "
-                f"--minutes {math.ceil(after / 60)} allows it"
-            )
+            self._say(f"{SIDE_BY_SIDE}: not begun: {about}; --minutes {math.ceil(after / 60)} allows it")
             return None
+        if seconds >= WORTH_SAYING:
+            self._say(f"{SIDE_BY_SIDE}: {about}")
         others = [rungs.features(network, cache=rungs.cache) for network in networks]
 
         def several(fold: int | None, choice: Choice | None) -> Fitted:

@@ -102,12 +102,17 @@ class Rungs:
         """The name of the lowest rung."""
         return "untrained features" if is_pretrained(self.run) else "raw input"
 
-    def untrained(self) -> Fitted:
-        """The features of the pretrained network, or the raw input, compared by the cosine."""
+    def encoder(self) -> nn.Module:
+        """The pretrained network as it came, or the raw input."""
         with random_states_kept():
             torch.manual_seed(self.run.seed)
-            encoder = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
-        return self._plain(self.features(encoder, cache=self.cache), torch.arange(len(self.sets.train)))
+            encoder: nn.Module = build_encoder(untrained(self.run, self.sets.train), self.sets.train)
+        return encoder.eval().to(launch(self.device, self.run.precision).device)
+
+    def untrained(self, encoder: nn.Module | None = None) -> Fitted:
+        """The features of `encoder`, which may be given, compared by the cosine."""
+        features = self.features(encoder or self.encoder(), cache=self.cache)
+        return self._plain(features, torch.arange(len(self.sets.train)))
 
     def with_similarities(
         self, fitted: Fitted, rows: Tensor, *, choice: Choice | None = None, folds: Tensor | None = None

@@ -15,8 +15,8 @@ LAST_WORD = re.compile(r"[\W_]?[^\W_]*$")
 def shortened(names: Sequence[str], most: int) -> list[str]:
     """Names of at most ``most`` characters, with an ellipsis for what is cut; different names stay different.
 
-    The end is cut if the beginning is unique, else the middle, up to the last word if that fits. If others
-    also end alike, the part that differs is kept.
+    The end is cut if the beginning is unique and the name no path, else the middle, up to the last word if
+    that fits. If others also end alike, the part that differs is kept.
 
     >>> shortened(["albatross", "wren"], 6)
     ['albat…', 'wren']
@@ -42,7 +42,8 @@ def tell_whole(text: Text, name: str) -> None:
 def _ways(name: str, others: Collection[str], most: int) -> Iterator[str]:
     """Ways to cut a name, those that cannot be confused with another name first."""
     room = most - 1
-    if not any(other.startswith(name[: most // 2]) for other in others):
+    # The end of a path says more than its beginning.
+    if "/" not in name and not any(other.startswith(name[: most // 2]) for other in others):
         yield name[:room] + "…"
     last_word = len(name) - len(LAST_WORD.sub("", name))
     half = (room + 1) // 2

@@ -47,8 +47,9 @@ def pictures_section(spaces: Mapping[str, MetricSpace], items: Items) -> Section
         return None
     reference, own = spaces
     caption = (
-        f"A row is one item, drawn at random, and its nearest others. In the first rows only {own} has one "
-        f"of the same class first, then both have, and in the last rows {own} has not."
+        f"A row is one item, drawn at random, and its nearest others; green is right. In the first rows the "
+        f"nearest is right for \u201c{own}\u201d alone, then for both; in the last rows it is wrong for "
+        f"\u201c{own}\u201d."
     )
     return Section(f"Right and wrong answers: {own} and {reference}", caption, figures)
 
