@@ -33,7 +33,7 @@ class Comparison:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(filter(None, (about_unheard(self.unheard),)))
+        return tuple(filter(None, (about_unheard([f"the {one}" for one in self.unheard]),)))
 
     def to_json(self) -> dict[str, Any]:
         content = asdict(self)
