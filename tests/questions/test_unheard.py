@@ -33,7 +33,7 @@ NOTHING = ("silent", "constant", "ten-milliseconds")
 def files(tmp_path):
     for name, sound in SOUNDS.items():
         soundfile.write(tmp_path / f"{name}.wav", sound, 16000)
-    return {name: str(tmp_path / f"{name}.wav") for name in SOUNDS}
+    return {name: tmp_path / f"{name}.wav" for name in SOUNDS}
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def space(files):
 
 def test_only_what_has_nothing_in_it_is_named(files, space):
     items = collect(list(files.values()), space.reader)
-    unheard = tuple(files[name] for name in NOTHING)
+    unheard = tuple(str(files[name]) for name in NOTHING)
     assert unheard_in(space, items) == unheard
     answer = questions.identify(space, items)
     assert [item.name for item in answer.items] == ["tone"] * len(files)
@@ -72,7 +72,7 @@ def test_of_two_that_are_compared_the_one_is_named(files, space):
 
 def test_examples_of_a_class_are_looked_at_too(files, space):
     answer = questions.enroll(space, "nobody", collect([files["silent"], files["tone"]], space.reader))
-    assert answer.unheard == (files["silent"],)
+    assert answer.unheard == (str(files["silent"]),)
     assert "1 sound is silent" in answer.to_json()["warning"]
 
 
