@@ -137,8 +137,8 @@ def test_refuses_a_set_with_nothing_to_compare():
     items = clusters(classes=2, items=4, dimension=6, seed=0)
     space = MetricSpace(MLP(inputs=6, dimension=5), Cosine(), SupportMeans(dimension=5)).eval()
     one = items.only([items.classes[0]])
-    with pytest.raises(DataError, match="two classes .* to evaluate on$"):
+    with pytest.raises(DataError, match=r"two classes .* to evaluate on$"):
         evaluate(space, {"one": one}, tasks=5)
     grouped = replace(one, groups=torch.arange(len(one)))
-    with pytest.raises(DataError, match="two classes .* needs three groups.*--split random"):
+    with pytest.raises(DataError, match=r"two classes .* needs three groups.*--split random"):
         evaluate(space, {"one": grouped}, tasks=5)
