@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from samekind.augmentations import Babble
+from samekind.augmentations import Babble, augment
 from samekind.errors import SettingError
 
 
@@ -18,6 +18,23 @@ def test_it_is_made_of_others_and_never_of_the_sound_itself(chances):
     assert set(tones.sum(1).tolist()) <= {1, 2}
     ratios = 10 * (x.square().sum((1, 2)) / babble.square().sum((1, 2))).log10()
     torch.testing.assert_close(ratios, torch.zeros(8), atol=0.01, rtol=0)
+
+
+def test_with_labels_only_other_speakers_are_heard_and_each_once(chances):
+    """Four speakers with two tones each: never one of the own two, and all six others where six speak."""
+    steps, labels = torch.arange(1600), torch.tensor([0, 0, 1, 1, 2, 2, 3, 3])
+    x = torch.stack([torch.sin(2 * torch.pi * number * steps / 160) for number in range(1, 9)])[:, None]
+    mixed = Babble(fewest=6, most=6, ratios=(0.0,), probability=1.0)
+    babble = augment(x, [mixed], generator=chances(), labels=labels) - x
+    power = torch.fft.rfft(babble[:, 0]).abs().square()[:, 10:81:10]
+    assert torch.equal(power > 0.01 * power.sum(1, keepdim=True), labels[:, None] != labels)
+    # Seven are wanted and two speak another way: those two, as loud together as they should be.
+    few = Babble(fewest=7, most=7, ratios=(0.0,), probability=1.0)(
+        x[:4], generator=chances(), labels=labels[:4]
+    )
+    torch.testing.assert_close((few - x[:4]).square().mean((1, 2)), x[:4].square().mean((1, 2)))
+    alone = mixed(x, generator=chances(), labels=torch.zeros(8))
+    assert torch.equal(alone, x)
 
 
 def test_one_sound_has_nobody_else(chances):

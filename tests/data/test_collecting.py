@@ -12,6 +12,7 @@ from PIL import Image
 from samekind.data import (
     DataSettings,
     ImageReader,
+    SoundReader,
     Stored,
     TableReader,
     VectorReader,
@@ -193,6 +194,8 @@ def test_refuses_an_empty_collection(tmp_path, sources):
         DataError, match=r"there is nothing to read in .*; expected items of shape \(3, 6, 8\)"
     ):
         collect([tmp_path / source for source in sources], PICTURES)
+    with pytest.raises(DataError, match=r"there is nothing to read in .*; expected sounds$"):
+        collect([tmp_path / source for source in sources], SoundReader())
 
 
 def save_idx(path, array):

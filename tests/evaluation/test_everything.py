@@ -1,5 +1,7 @@
 """Every question of every set: the rows are those of the protocols, in their order."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from torch import nn
@@ -134,5 +136,9 @@ def test_a_small_set_gets_fewer_queries_and_no_shots_it_cannot_have():
 def test_refuses_a_set_with_nothing_to_compare():
     items = clusters(classes=2, items=4, dimension=6, seed=0)
     space = MetricSpace(MLP(inputs=6, dimension=5), Cosine(), SupportMeans(dimension=5)).eval()
-    with pytest.raises(DataError, match="two classes"):
-        evaluate(space, {"one": items.only([items.classes[0]])}, tasks=5)
+    one = items.only([items.classes[0]])
+    with pytest.raises(DataError, match=r"two classes .* to evaluate on$"):
+        evaluate(space, {"one": one}, tasks=5)
+    grouped = replace(one, groups=torch.arange(len(one)))
+    with pytest.raises(DataError, match=r"two classes .* needs three groups.*--split random"):
+        evaluate(space, {"one": grouped}, tasks=5)

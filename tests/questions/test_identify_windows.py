@@ -95,7 +95,11 @@ def test_none_of_these(space, written):
 
 
 def test_a_silent_file_has_no_stretch(space, written):
-    assert identify_windows(space, {"a": written("silent.wav", (0, 3))}).stretches == ()
+    files = {"a": written("silent.wav", (0, 3)), "b": written("good.wav", (130, 1))}
+    answer = identify_windows(space, files | {"c": written("short.wav", (130, 0.05))})
+    assert {stretch.id for stretch in answer.stretches} == {"b"}
+    assert answer.to_json()["unheard"] == ("a", "c")
+    assert "2 sounds are silent or shorter than 0.1 seconds, which tells nothing: a, c" in answer.warnings
 
 
 def test_broken_files_are_named_or_skipped(space, written):

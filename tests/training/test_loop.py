@@ -719,9 +719,10 @@ def test_an_encoder_that_is_really_compiled_learns_the_same(run, pictures, const
 def test_every_step_has_chances_of_its_own_and_seeds_differ(run, pictures, constant, tmp_path, monkeypatch):
     seen, real = [], learner.augment
 
-    def noted(x, augmentations, *, generator, channels):
+    def noted(x, augmentations, *, generator, channels, labels):
+        assert labels.shape == (len(x),)  # an augmentation may go by the classes of a batch
         seen.append(tuple(torch.rand(2, generator=generator).tolist()))
-        return real(x, augmentations, generator=generator, channels=channels)
+        return real(x, augmentations, generator=generator, channels=channels, labels=labels)
 
     monkeypatch.setattr(learner, "augment", noted)
     run = of_pictures(run, 'augment=[{name="Flip"}]')

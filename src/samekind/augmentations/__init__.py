@@ -8,8 +8,9 @@ of its own. They are drawn from the generator on the CPU, whatever the device of
 the same everywhere. A step's generator is a function of the run's seed and the step, so a resumed run draws
 the same.
 
-An augmentation that only moves pixels gives ``matrices(x, generator)``. `augment` applies several in a row,
-and resamples once where neighbours only move pixels.
+An augmentation that mixes the items of a batch by their classes also takes their ``labels``. One that only
+moves pixels gives ``matrices(x, generator)``. `augment` applies several in a row, and resamples once where
+neighbours only move pixels.
 """
 
 from samekind.augmentations.additive_noise import AdditiveNoise

@@ -10,8 +10,13 @@ from samekind.errors import SettingError
 
 class Babble:
     """With ``probability``, ``fewest`` to ``most`` other sounds of the batch are added to a sound, together
-    at one of the ``ratios`` of signal to noise (dB). A batch of one item does not change.
+    at one of the ``ratios`` of signal to noise (dB).
+
+    A sound with labels (n,) gets those of other classes, other speakers. Where the batch has fewer of them,
+    all of them speak; where it has none, the sound does not change.
     """
+
+    among_classes = True
 
     def __init__(
         self,
@@ -32,21 +37,26 @@ class Babble:
         self.most = most
         self.probability = probability
 
-    def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor:
+    def __call__(self, x: Tensor, *, generator: torch.Generator, labels: Tensor | None = None) -> Tensor:
         expect_waveforms(x)
         count = len(x)
         ratios = drawn_ratios(self.ratios, count, self.probability, generator=generator)
-        # Steps to others in the batch: never 0, which is the sound itself.
-        steps = 1 + torch.randint(max(1, count - 1), (count, self.most), generator=generator)
-        speaking = torch.randint(self.fewest, self.most + 1, (count, 1), generator=generator)
+        speaking = torch.randint(self.fewest, self.most + 1, (count,), generator=generator)
         starts = torch.rand(count, self.most, generator=generator)
-        if count < 2:
-            return x
-        others = (torch.arange(count)[:, None] + steps) % count
+        # The others in an order of chance, those who must not speak at its end.
+        order = torch.rand(count, count, generator=generator)
+        order = order.masked_fill(_same(count, labels), 2.0)
+        chances, others = order.sort(dim=1)
         babble = torch.zeros_like(x)
-        for voice in range(self.most):
+        for voice in range(min(self.most, count)):
             one = around(x[others[:, voice].to(x.device)], starts[:, voice], x.shape[-1])
             loudness = one.square().mean((1, 2), keepdim=True).sqrt().clamp(min=1e-10)
-            speaks = (speaking[:, 0] > voice).to(x.device)[:, None, None]
-            babble = babble + speaks * one / loudness
+            speaks = (speaking > voice) & (chances[:, voice] < 1)
+            babble = babble + speaks.to(x.device)[:, None, None] * one / loudness
         return added(x, babble, ratios)
+
+
+def _same(count: int, labels: Tensor | None) -> Tensor:
+    """Which of a batch are of one class, (n, n); without labels each is of its own."""
+    labels = torch.arange(count) if labels is None else labels.cpu()
+    return labels[:, None] == labels

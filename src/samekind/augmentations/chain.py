@@ -19,6 +19,14 @@ class Augmentation(Protocol):
     def __call__(self, x: Tensor, *, generator: torch.Generator) -> Tensor: ...
 
 
+class AmongClasses(Protocol):
+    """An augmentation that mixes items of a batch, and must know which are of one class."""
+
+    among_classes: bool
+
+    def __call__(self, x: Tensor, *, generator: torch.Generator, labels: Tensor | None = None) -> Tensor: ...
+
+
 class Geometric(Protocol):
     """An augmentation that only moves pixels, by ``matrices`` (n, 3, 3) for `warp`. An ``exact`` one does so
     without resampling if alone.
@@ -38,21 +46,25 @@ def augment(
     *,
     generator: torch.Generator,
     channels: int | None = None,
+    labels: Tensor | None = None,
 ) -> Tensor:
-    """Items ``x`` (n, …) after all augmentations, first to last. If they have more ``channels`` than these,
-    the others stay as they are, at the size that the first ones get.
+    """Items ``x`` (n, …) with ``labels`` (n,) after all augmentations, first to last. If they have more
+    ``channels`` than these, the others stay as they are, at the size that the first ones get.
 
     Geometric neighbours make one resampling together: the images stay sharper, and a rotation after a crop
     shows what the crop has cut off instead of black corners.
     """
     if channels is not None and channels < x.shape[1]:
-        changed = augment(x[:, :channels], augmentations, generator=generator)
+        changed = augment(x[:, :channels], augmentations, generator=generator, labels=labels)
         return torch.cat([changed, F.interpolate(x[:, channels:], changed.shape[2:])], dim=1)
     for moving, group in itertools.groupby(augmentations, key=is_geometric):
         members = list(group)
         if not moving or all(getattr(member, "exact", False) for member in members):
             for augmentation in members:
-                x = augmentation(x, generator=generator)
+                if is_among_classes(augmentation):
+                    x = augmentation(x, generator=generator, labels=labels)
+                else:
+                    x = augmentation(x, generator=generator)
         else:
             sizes = [size for member in members if (size := getattr(member, "size", None)) is not None]
             x = warp(x, _composed(x, members, generator=generator), size=sizes[-1] if sizes else None)
@@ -63,6 +75,11 @@ def step_generator(seed: int, step: int) -> torch.Generator:
     """A new generator that depends only on the seed and the step of a run, also of a resumed one."""
     digest = hashlib.sha256(f"seed {seed}, step {step}, augmentation".encode()).digest()
     return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)  # 63 bits: never negative
+
+
+def is_among_classes(augmentation: object) -> TypeGuard[AmongClasses]:
+    """Whether an augmentation takes labels."""
+    return getattr(augmentation, "among_classes", False)
 
 
 def is_geometric(augmentation: object) -> TypeGuard[Geometric]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from samekind.reports.groups_page import Grouped
 
 Out = Annotated[
-    Path, Option(help="A table (.csv or .parquet), or a folder for copies of the pictures by group.")
+    Path, Option(help="A table (.csv or .parquet), or a folder for copies of the files by group.")
 ]
 Groups = Annotated[
     int | None, Option(help="How many groups.", show_default="chosen by the silhouette", min=1)

@@ -6,12 +6,14 @@ from typing import Annotated
 from typer import Argument, Option
 
 from samekind.cli.options import AsJson, Device, Kind, SpaceFolder
-from samekind.cli.output import print_json, print_text
+from samekind.cli.output import print_json, print_messages, print_text
 from samekind.cli.spaces import open_space
 
 
 def compare(
-    first: Annotated[Path, Argument(metavar="A", help="An item: a picture, or an array in a .npy file.")],
+    first: Annotated[
+        Path, Argument(metavar="A", help="An item: a picture, a sound, or an array in a .npy file.")
+    ],
     second: Annotated[Path, Argument(metavar="B", help="Another item.")],
     space: SpaceFolder,
     kind: Kind = None,
@@ -33,6 +35,7 @@ def compare(
     if as_json:
         print_json(answer.to_json())
         return
+    print_messages(*(f"careful: {warning}" for warning in answer.warnings))
     print_text(
         Text.assemble(
             ("same" if answer.same else "different", "bold"),

@@ -98,6 +98,7 @@ def _check_options(
 
 def _print(answer: "Enrolled | EnrolledClasses", folder: Path) -> None:
     from samekind.questions.enroll import Enrolled
+    from samekind.questions.unheard import about_unheard
 
     if isinstance(answer, Enrolled):
         count = answer.examples
@@ -111,5 +112,7 @@ def _print(answer: "Enrolled | EnrolledClasses", folder: Path) -> None:
         print_text(f'In the tree it stands under "{answer.under}".')
     if isinstance(answer, Enrolled) and answer.several is not None:
         print_messages(f"careful: {answer.several}")
+    if nothing := about_unheard(answer.unheard):
+        print_messages(f"careful: {nothing}")
     if answer.stale is not None:
         print_messages(f"careful: {answer.stale}: samekind calibrate {folder} DATA --open-set")

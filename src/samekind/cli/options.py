@@ -35,7 +35,7 @@ Data = Annotated[
 ]
 Label = Annotated[str | None, Option(help="The column of the class, in a table.", show_default="label")]
 PathColumn = Annotated[
-    str | None, Option("--path", help="The column of the files, in a list of pictures.", show_default="path")
+    str | None, Option("--path", help="The column of the files, in a list of files.", show_default="path")
 ]
 Ignore = Annotated[
     str, Option(help="Columns of a table to leave out, separated by commas.", show_default="none")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WHICH = (
     "A recipe or a TOML file. house, the default, measures what training gives and keeps the best; those of "
-    "papers are prototypical, verification, triplet, and for unseen classes such as "
+    "papers are prototypical, verification, triplet, for voices speaker, and for unseen classes such as "
     "unseen-proxy-nca-adapt-adv."
 )
 

@@ -119,8 +119,10 @@ def _collection(
     """The items of all blocks; ``unreadable`` is (file, reason) of what gave no block."""
     ids = [name for block in blocks for name in block.ids]
     if not ids and not unreadable:
-        names = ", ".join(sources) or "no source at all"
-        raise DataError(f"there is nothing to read in {names}; expected items of shape {reader.shape}")
+        names, medium = ", ".join(sources) or "no source at all", reader.medium
+        # Sounds are of any length: the shape of the longest says nothing to anybody.
+        wanted = medium.name if medium.padded else f"items of shape {reader.shape}"
+        raise DataError(f"there is nothing to read in {names}; expected {wanted}")
     inputs, readable, undecodable = _read(blocks, reader, settings)
     unreadable = [*unreadable, *undecodable]
     if unreadable and (not skip_unreadable or not readable):

@@ -29,8 +29,15 @@ BLOCK = 2**20
 #: A length that a program writes that does not know it, as when it writes to a pipe.
 UNKNOWN = 2**31 - 1
 
-#: What libsndfile notes about a file that is shorter than it says.
-SHORTER = re.compile(r"^data *: (\d+) \(should be (\d+)\)", re.MULTILINE)
+#: What libsndfile notes about a file that is shorter than it says: bytes in WAV, AIFF and AU, the file of W64
+#: as a whole, samples of each channel in RF64.
+SHORTER = re.compile(r"^ *(?:data|SSND|Data Size|riff) *: (\d+) \(should be (\d+)\)", re.MULTILINE)
+FEWER = re.compile(
+    r"^\*\*\* Calculated frame count (\d+) does not match value from 'ds64' chunk of (\d+)", re.MULTILINE
+)
+#: And about one of Ogg that ends within a page. A writer that was stopped between two leaves out the last bit
+#: alone, and all that it wrote is there.
+TORN = ("Last page lacks an end-of-stream bit", "Junk after the last page")
 
 
 class Heading(NamedTuple):
@@ -134,14 +141,24 @@ def _heading(sound: Any, name: str) -> Heading:
     rate, channels, samples = int(sound.samplerate), int(sound.channels), int(sound.frames)
     if not 1 <= rate <= MOST_RATE or not 1 <= channels <= MOST_CHANNELS:
         raise DataError(f"cannot read {name}: it claims {channels} channels at {rate} Hz; {EXPECTED}")
-    shorter = SHORTER.search(sound.extra_info)
-    if shorter and 0 < int(shorter[1]) < UNKNOWN and int(shorter[2]) < int(shorter[1]):
-        raise DataError(
-            f"{name} is cut short: {int(shorter[2]):,} of {int(shorter[1]):,} bytes of sound are there"
-        )
+    _expect_whole(sound.extra_info, name)
     if not samples:
         raise DataError(f"{name} holds no sound, not a single sample; {EXPECTED}")
     return Heading(rate, channels, samples)
+
+
+def _expect_whole(notes: str, name: str) -> None:
+    """Raise DataError for a file of which libsndfile notes that its end is missing."""
+    if shorter := SHORTER.search(notes):
+        claimed, there, what = int(shorter[1]), int(shorter[2]), "bytes of sound"
+    elif fewer := FEWER.search(notes):
+        there, claimed, what = int(fewer[1]), int(fewer[2]), "samples"
+    else:
+        if all(note in notes for note in TORN):
+            raise DataError(f"{name} is cut short: it ends in the middle of a page")
+        return
+    if 0 < claimed < UNKNOWN and there < claimed:
+        raise DataError(f"{name} is cut short: {there:,} of {claimed:,} {what} are there")
 
 
 @contextmanager

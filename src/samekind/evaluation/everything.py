@@ -68,11 +68,19 @@ def evaluate(
     return rows
 
 
+#: Groups are dealt whole, so that few of them leave nothing for a test.
+FEW_GROUPS = (
+    "; to be tested a class needs three groups, one for each part of a split: split another way "
+    "(--split random), or evaluate other items (--data DATA)"
+)
+
+
 def embed_sets(space: MetricSpace, sets: Mapping[str, Items]) -> dict[str, Tensor]:
     """The embeddings of every set. Raises DataError for a set with nothing to compare."""
     for items in sets.values():
         if not has_pairs(items.labels):
             raise DataError(
                 f"{items.name}: expected two classes or more, one of them with two items, to evaluate on"
+                f"{'' if items.groups is None else FEW_GROUPS}"
             )
     return {name: embed(space, items.inputs) for name, items in sets.items()}

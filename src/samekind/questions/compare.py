@@ -1,6 +1,6 @@
 """Are these two the same kind?"""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
@@ -9,13 +9,15 @@ from torch import Tensor
 from samekind.decisions import Decision
 from samekind.errors import SpaceError, nearest
 from samekind.inference import asking, device_of, embed
+from samekind.questions.unheard import about_unheard, unheard_places
 from samekind.space import MetricSpace
 
 
 @dataclass(frozen=True)
 class Comparison:
     """Whether two items are the same kind: the score, the threshold at its operating point, and the
-    probability. The error rates are those of the threshold on the trials that it was fitted on.
+    probability. The error rates are those of the threshold on the trials that it was fitted on. ``unheard``
+    says which of the two, "first" or "second", hold nothing to know them by.
     """
 
     same: bool
@@ -27,9 +29,15 @@ class Comparison:
     false_accepts: float
     false_accept_interval: tuple[float, float] | None
     false_rejects: float
+    unheard: tuple[str, ...] = ()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(filter(None, (about_unheard([f"the {one}" for one in self.unheard]),)))
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        content = asdict(self)
+        return content if self.unheard else {key: content[key] for key in content if key != "unheard"}
 
 
 def compare(
@@ -42,7 +50,9 @@ def compare(
     # Sounds are of unequal length; their medium pads them.
     together = torch.stack if space.reader is None else space.reader.medium.batch
     _decision(space, kind)  # an unknown kind is refused before the items are embedded
-    return compare_embedded(space, embed(space, together([first, second])), kind=kind, prior=prior)
+    x = together([first, second])
+    answer = compare_embedded(space, embed(space, x), kind=kind, prior=prior)
+    return replace(answer, unheard=tuple(("first", "second")[place] for place in unheard_places(space, x)))
 
 
 def compare_embedded(

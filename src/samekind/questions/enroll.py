@@ -12,6 +12,7 @@ from samekind.errors import DataError, SettingError, SpaceError
 from samekind.questions.embedded import Embedded, vectors_of
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import embedded
+from samekind.questions.unheard import about_unheard, unheard_in
 from samekind.space import MetricSpace
 
 LABELS_NAMED = 5
@@ -23,7 +24,8 @@ class Enrolled:
     """What was ``done`` to a class (added, replaced or removed), and the classes of the space now.
 
     ``stale`` is the warning that the threshold for none of these is to be fitted again, None without one.
-    ``under`` is the node that the class stands under in the tree, if there is one.
+    ``under`` is the node that the class stands under in the tree, if there is one. ``unheard`` are the
+    examples with nothing in them to know them by.
     """
 
     name: str
@@ -33,10 +35,11 @@ class Enrolled:
     several: str | None
     stale: str | None
     under: str | None = None
+    unheard: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(filter(None, (self.several, self.stale)))
+        return tuple(filter(None, (self.several, about_unheard(self.unheard), self.stale)))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -89,30 +92,33 @@ def enroll(
     space.enroll(name, z, replace=replace, under=under)
     above = space.tree.parent(name) if space.tree is not None else None
     several, stale = _several_labels(name, items.labels), _stale(space, name, done)
-    return Enrolled(name, done, len(items.ids), tuple(space.classes), several, stale, above)
+    known, nothing = tuple(space.classes), unheard_in(space, items)
+    return Enrolled(name, done, len(items.ids), known, several, stale, above, nothing)
 
 
 @dataclass(frozen=True)
 class EnrolledClasses:
     """Classes that were enrolled at once, with how many examples each was made from; ``replaced`` are those
-    that were known before. ``classes`` is how many the space knows now, ``stale`` as in `Enrolled`.
+    that were known before. ``classes`` is how many the space knows now, ``stale`` and
+    ``unheard`` are as in `Enrolled`.
     """
 
     examples: Mapping[str, int]
     replaced: tuple[str, ...]
     classes: int
     stale: str | None
+    unheard: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return () if self.stale is None else (self.stale,)
+        return tuple(filter(None, (about_unheard(self.unheard), self.stale)))
 
     def to_json(self) -> dict[str, Any]:
         return {
             "examples": dict(self.examples),
             "replaced": self.replaced,
             "classes": self.classes,
-            "warning": self.stale,
+            "warning": "; ".join(self.warnings) or None,
         }
 
 
@@ -136,7 +142,8 @@ def enroll_classes(
     named = spelt[0] if len(spelt) == 1 else f"{spelt[0]} and {len(spelt) - 1:,} more"
     done = "replaced" if len(replaced) == len(spelt) else "added"
     counts = {name: len(places) for name, places in zip(spelt, rows.values(), strict=True)}
-    return EnrolledClasses(counts, replaced, len(space.classes), _stale(space, named, done))
+    stale, nothing = _stale(space, named, done), unheard_in(space, items)
+    return EnrolledClasses(counts, replaced, len(space.classes), stale, nothing)
 
 
 def remove_class(space: MetricSpace, name: str) -> Enrolled:

@@ -15,6 +15,7 @@ from samekind.inference.inner_nodes import NO_TREE, threshold_at
 from samekind.questions.embedded import Embedded, vectors_of
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import known_kind
+from samekind.questions.unheard import about_unheard, unheard_in
 from samekind.space import MetricSpace
 
 NONE = "none of these"
@@ -49,7 +50,8 @@ class Answer(NamedTuple):
 class Identified:
     """The class of each item. ``kind`` is the score that is given: the one that was compared with the
     threshold, if there is one, else ``named_by``, the score that named the classes. ``level`` is the share of
-    answers that is to be right, if one was wanted; ``about_level`` says why it may not be.
+    answers that is to be right, if one was wanted; ``about_level`` says why it may not be. ``unheard`` are
+    the items with nothing in them to know them by.
     """
 
     items: tuple[Answer, ...]
@@ -60,10 +62,12 @@ class Identified:
     classes: tuple[str, ...] = ()
     level: float | None = None
     about_level: str | None = None
+    unheard: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(filter(None, (NO_THRESHOLD if self.threshold is None else None, self.about_level)))
+        without = NO_THRESHOLD if self.threshold is None else None
+        return tuple(filter(None, (without, self.about_level, about_unheard(self.unheard))))
 
     def is_inner(self, item: Answer) -> bool:
         """Whether an answer is a node above the classes."""
@@ -77,6 +81,7 @@ class Identified:
             "named by": self.named_by,
             "skipped": self.skipped,
             **({} if self.level is None else {"level": self.level, "about level": self.about_level}),
+            **({"unheard": self.unheard} if self.unheard else {}),
         }
 
     def _row(self, item: Answer) -> dict[str, Any]:
@@ -127,6 +132,7 @@ def identify(
         classes=tuple(space.classes),
         level=level,
         about_level=about_level,
+        unheard=unheard_in(space, items),
     )
 
 

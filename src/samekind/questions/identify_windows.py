@@ -16,6 +16,7 @@ from samekind.inference import identify as named_classes
 from samekind.questions.identify import NO_THRESHOLD
 from samekind.questions.progress import Progress, silent
 from samekind.questions.reading import known_kind
+from samekind.questions.unheard import about_unheard
 from samekind.space import MetricSpace
 
 #: Windows that are read and embedded together.
@@ -48,7 +49,7 @@ class Heard:
     """Who is heard when, file by file, in windows of so many ``seconds``. Times without a voice are left out.
 
     ``threshold`` is that for none of these, ``kind`` the score it is for, ``named_by`` the score that named
-    the classes.
+    the classes. ``unheard`` are the files without any voice.
     """
 
     stretches: tuple[Stretch, ...]
@@ -57,10 +58,12 @@ class Heard:
     kind: Kind
     named_by: Kind
     skipped: tuple[tuple[str, str], ...]
+    unheard: tuple[str, ...] = ()
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return (NO_THRESHOLD,) if self.threshold is None else ()
+        without = NO_THRESHOLD if self.threshold is None else None
+        return tuple(filter(None, (without, about_unheard(self.unheard))))
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -70,6 +73,7 @@ class Heard:
             "kind": self.kind,
             "named by": self.named_by,
             "skipped": self.skipped,
+            **({"unheard": self.unheard} if self.unheard else {}),
         }
 
 
@@ -112,7 +116,8 @@ def identify_windows(
             advance(1)
     if unreadable and (not skip_unreadable or len(unreadable) == len(files)):
         raise unreadable_files(unreadable, len(files))
-    decision = space.open_set
+    decision, answered = space.open_set, {stretch.id for stretch in stretches}
+    failed = {id for id, _ in unreadable}
     return Heard(
         stretches=tuple(stretches),
         seconds=seconds,
@@ -120,6 +125,7 @@ def identify_windows(
         kind=score if decision is None else decision.kind,
         named_by=score,
         skipped=tuple(unreadable),
+        unheard=tuple(id for id in files if id not in answered and id not in failed),
     )
 
 

@@ -38,7 +38,9 @@ class TwoCovariance(nn.Module):
     Embeddings are centred; with a ``rank`` projected to so many dimensions, in which the classes differ most
     (linear discriminant analysis); with ``normalise`` put on the sphere. `fit` then estimates the covariances
     within and between classes, by their moments or (``method="likelihood"``) by ``iterations`` steps of
-    expectation maximisation, and replaces a share, the ``shrinkage``, of each by its mean diagonal.
+    expectation maximisation, and replaces a share, the ``shrinkage``, of each by its mean diagonal. The steps
+    begin at the moments; Kaldi's begin at identities, and it scales each vector by its own likelihood instead
+    of putting it on the sphere.
 
     It knows how many examples a prototype is the mean of: see `enrolled`.
     """

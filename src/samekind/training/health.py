@@ -77,7 +77,7 @@ def verdict(run: Run, lines: Sequence[Mapping[str, Any]]) -> str | None:
     best = next((entry for entry in reversed(lines) if entry["best"]), None)
     if best is None or run.watch not in start or is_better(run, start, best["validation"]):
         return None
-    return f"{_not_better(run, start, best['validation'])}; do not use this space before {_advice(run)}"
+    return f"{_not_better(run, start, best['validation'])}; do not use this space: {_advice(run)}"
 
 
 def is_better(run: Run, start: Mapping[str, float], now: Mapping[str, float]) -> bool:

@@ -94,11 +94,13 @@ class Learner:
 
     def step(self, inputs: Tensor, y: Tensor, *, number: int) -> list[Tensor]:
         """One update, after ``number`` others; returns the watched numbers, still on the device."""
-        return self.update(self.seen(inputs, number=number), y, number=number)
+        return self.update(self.seen(inputs, number=number, labels=y), y, number=number)
 
-    def seen(self, inputs: Tensor, *, number: int) -> Tensor:
-        """Items as the encoder sees them in training, after ``number`` steps: on the device, augmented."""
-        return self._augmented(scaled(sent(inputs, self.fabric.device)), number)
+    def seen(self, inputs: Tensor, *, number: int, labels: Tensor | None = None) -> Tensor:
+        """Items as the encoder sees them in training, after ``number`` steps: on the device, augmented. An
+        augmentation that mixes items of a batch goes by their ``labels`` (n,).
+        """
+        return self._augmented(scaled(sent(inputs, self.fabric.device)), number, labels)
 
     def update(self, x: Tensor, y: Tensor, *, number: int) -> list[Tensor]:
         """One update by items as `seen`; replayed on a GPU where the run says so."""
@@ -140,10 +142,10 @@ class Learner:
         finally:
             self.generator.set_state(state)
 
-    def _augmented(self, x: Tensor, number: int) -> Tensor:
+    def _augmented(self, x: Tensor, number: int, labels: Tensor | None) -> Tensor:
         if self.augmentations:
             generator = step_generator(self.run.seed, number)
-            x = augment(x, self.augmentations, generator=generator, channels=self.channels)
+            x = augment(x, self.augmentations, generator=generator, channels=self.channels, labels=labels)
         if self.channels_last:
             x = x.contiguous(memory_format=torch.channels_last)
         return x

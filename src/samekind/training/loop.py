@@ -174,7 +174,8 @@ class Trainer:
         arriving = fetched(inputs, on_device if resident_inputs else joined)
         for group, indices, batch in zip(groups, on_device, arriving, strict=True):
             sizes = [len(members) for members in group]
-            x, y = self.learner.seen(batch, number=number + first), self.items.labels[indices]
+            y = self.items.labels[indices]
+            x = self.learner.seen(batch, number=number + first, labels=y)
             parts = zip(torch.split(x, sizes), torch.split(y, sizes), strict=True)
             yield from itertools.islice(parts, max(0, done - first), None)
             first += len(group)

@@ -111,6 +111,47 @@ def test_a_broken_file_gets_a_sentence(name, change, says, tmp_path):
         waves.decode(file, rate=16000, seconds=30)
 
 
+@pytest.mark.parametrize(
+    ("ending", "container", "says"),
+    [
+        ("aiff", "AIFF", "of 16,008 bytes of sound are there"),
+        ("au", "AU", "of 16,000 bytes of sound are there"),
+        ("rf64", "RF64", "of 8,000 samples are there"),
+        ("w64", "W64", "bytes of sound are there"),
+        ("ogg", "OGG", "in the middle of a page"),
+        ("opus", "OGG", "in the middle of a page"),
+    ],
+)
+def test_half_a_file_is_named_in_every_format_that_tells(ending, container, says, tmp_path):
+    file, kind = tmp_path / f"a.{ending}", {"opus": "OPUS", "ogg": "VORBIS"}.get(ending)
+    # Noise: many pages, so that half of them are a sound that could be read.
+    sound = np.random.default_rng(0).normal(0, 0.1, 160_000 if kind else 8000)
+    soundfile.write(file, sound, 16000, format=container, subtype=kind)
+    assert waves.heading(file).samples == len(sound)
+    content = file.read_bytes()
+    file.write_bytes(content[: len(content) // 2])
+    for opened in (file, Upload(file.name, file.read_bytes())):
+        with pytest.raises(DataError, match=f"is cut short: .*{says}"):
+            waves.decode(opened, rate=16000, seconds=30)
+        with pytest.raises(DataError, match="is cut short"):
+            list(waves.windows(opened, rate=16000, seconds=1))
+
+
+def test_a_recording_that_was_stopped_between_two_pages_is_read(tmp_path):
+    """It lacks the bit that ends an Ogg stream, and nothing else."""
+    soundfile.write(
+        tmp_path / "a.opus",
+        np.random.default_rng(0).normal(0, 0.1, 160_000),
+        16000,
+        format="OGG",
+        subtype="OPUS",
+    )
+    content = (tmp_path / "a.opus").read_bytes()
+    (tmp_path / "a.opus").write_bytes(content[: content.rindex(b"OggS")])
+    samples = waves.decode(tmp_path / "a.opus", rate=16000, seconds=30)
+    assert 16_000 < samples.shape[1] < 160_000
+
+
 def test_a_sound_without_samples_a_missing_one_and_one_that_is_not_finite(tmp_path):
     soundfile.write(tmp_path / "none.wav", np.zeros(0), 16000)
     soundfile.write(tmp_path / "nan.wav", np.array([0.0, np.nan]), 16000, subtype="FLOAT")

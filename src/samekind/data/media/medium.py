@@ -121,7 +121,8 @@ class Medium:
     input, and ``raw_input`` says what that is. ``extent`` says in words how large an item is, ``thumbnails``
     turns a batch of items into (n, 1 or 3, height, width) in [0, 1], ``legend`` says how a thumbnail is read
     if that is not plain, and ``windows`` cuts a file into windows of so many seconds, where items have a
-    duration; None where they have none.
+    duration; None where they have none. ``unheard`` says which of a batch, by a reader, hold nothing to
+    know them by, such as silence; None where that cannot be.
 
     With ``padded`` items differ in length, and a batch is filled with NaN at the end. With ``colours`` an
     item is colours in [0, 1] on a grid: it can be drawn on, and corrupted as a photograph is. ``attacked``
@@ -154,6 +155,7 @@ class Medium:
     thumbnails: Callable[[Tensor], Tensor] = displayed
     legend: str = ""
     windows: Callable[[Any, Readable, float], Iterator[Window]] | None = None
+    unheard: Callable[[Tensor, Any], Tensor] | None = None
     attacked: Callable[[Shape], Attacked | None] = lambda _: Attacked()
     noise: Callable[[Shape, int, torch.Generator], Tensor] = random_bytes
     ending: str = ".png"

@@ -26,7 +26,7 @@ from samekind.acoustics import (
 from samekind.data.files import Readable, is_array, name_of
 from samekind.data.media import waves
 from samekind.data.media.attacked import SHARES, Attacked, Range
-from samekind.data.media.medium import Medium, Problem, Shape, Suited, Window, named_problem
+from samekind.data.media.medium import Medium, Problem, Shape, Suited, Window, named_problem, scaled
 from samekind.data.words import named
 from samekind.decoding.waves import LARGEST
 from samekind.errors import DataError, SettingError
@@ -128,14 +128,22 @@ def spectrograms(x: Tensor, *, rate: int = 16000) -> Tensor:
 
 
 def _windows(reader: SoundReader, file: Readable, seconds: float) -> Iterator[Window]:
-    """The windows of a file; one in which no frame is voiced is not audible."""
-    features, start = Features(rate=reader.rate), 0
+    """The windows of a file."""
+    start = 0
     for item in waves.windows(file, rate=reader.rate, seconds=seconds):
-        length = item.shape[-1]
-        frames = features(as_floats(item), torch.tensor([length]))
-        audible = bool(voiced(frames.energy, frames.lengths).any())
-        yield Window(item, start / reader.rate, (start + length) / reader.rate, audible)
-        start += length
+        end = start + item.shape[-1]
+        yield Window(item, start / reader.rate, end / reader.rate, not _unheard(item[None], reader)[0])
+        start = end
+
+
+def _unheard(x: Tensor, reader: SoundReader) -> Tensor:
+    """Which sounds (n, 1, samples) have no voiced frame, or are too short to know anybody by: (n,)."""
+    if not is_sound(x.shape[1:]):
+        return torch.zeros(len(x), dtype=torch.bool)
+    x = scaled(x.cpu())
+    lengths = lengths_of(x)
+    frames = Features(rate=reader.rate)(x[:, 0], lengths)
+    return ~voiced(frames.energy, frames.lengths).any(1) | (lengths < SHORT * reader.rate)
 
 
 def _problems(items: "Items") -> Iterator[Problem]:
@@ -208,6 +216,7 @@ SOUNDS = Medium(
     thumbnails=spectrograms,
     legend=LEGEND,
     windows=_windows,
+    unheard=_unheard,
     attacked=lambda shape: Attacked(RANGE, EPSILONS) if is_sound(shape) else None,  # features have no limits
     noise=_noise,
     ending=".wav",
