@@ -14,7 +14,7 @@ SEEDS = 3
 DOMAINS = ("characters", "plankton-cut", "plankton", "pacs")
 #: A set with domains none of whose classes is in another: pairs of items are judged, no class is named.
 APART = "alphabets"
-CORRUPTED = ("digits", "mnist-cut", "cifar10-cut", "cifar10")
+CORRUPTED = ("digits", "mnist-cut", "cifar10-cut", "cifar10-narrow", "cifar10")
 #: The file or folder of each in DIR; characters and digits come with the package or with scikit-learn.
 FILES = {
     "plankton-cut": "plankton.zip",
@@ -22,6 +22,7 @@ FILES = {
     "pacs": "pacs",
     "mnist-cut": "mnist",
     "cifar10-cut": "cifar10",
+    "cifar10-narrow": "cifar10",
     "cifar10": "cifar10",
 }
 EPOCHS = {
@@ -33,6 +34,7 @@ EPOCHS = {
     "digits": 20,
     "mnist-cut": 8,
     "cifar10-cut": 6,
+    "cifar10-narrow": 5,
     "cifar10": 15,
 }
 SYSTEMS = ("prototypical", "dense")
@@ -40,10 +42,13 @@ SYSTEMS = ("prototypical", "dense")
 OF_DOMAIN, SHOWN = {"characters": 8, "alphabets": 8, "plankton-cut": 16, "plankton": 24, "pacs": 24}, 3
 #: Items of a batch of digits, and of the cut of MNIST.
 SMALL = 24
-#: Encoders for natural pictures, with the size of a batch. That of the cut is one that a CPU can train.
+#: A network that a CPU can train.
+NARROW = Part("WideResNet", {"depth": 16, "width": 1})
+#: Encoders for natural pictures, with the size of a batch.
 ENCODERS = {
     "cifar10": (Part("PreActResNet18"), 128),
-    "cifar10-cut": (Part("WideResNet", {"depth": 16, "width": 1}), 32),
+    "cifar10-cut": (NARROW, 32),
+    "cifar10-narrow": (NARROW, 128),
     "plankton": (Part("ResNet18", {"dimension": 128}), 128),
     "pacs": (Part("ResNet18", {"dimension": 128}), 128),
 }

@@ -17,6 +17,7 @@ NAMES = {
     "digits": "Eight of ten digits, corrupted",
     "mnist-cut": "A thirtieth of MNIST, corrupted",
     "cifar10-cut": "A tenth of CIFAR-10 with a narrow network, corrupted",
+    "cifar10-narrow": "CIFAR-10 with a narrow network, corrupted",
     "cifar10": "CIFAR-10, corrupted",
 }
 HEADS = {"similarity": "similarity", "auxiliary": "dense layer", "fused": "both"}
