@@ -74,6 +74,8 @@ def proxies(
       installed, where the paper has Inception-v3 and ResNet-50 with a new layer of 128 numbers: its features
       are the embedding. Other items get 128 numbers of the encoder of the other recipes. ``encoder`` replaces
       either.
+    - ``watch``: Recall@1 of validation items, each asked about the others; the paper keeps the epoch whose
+      proxies name them best.
     - ``space.prototypes.rate``: 0.01 of moving averages, as in all commands of the authors' code; the text
       has 0.001.
     """
