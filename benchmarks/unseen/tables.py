@@ -13,6 +13,7 @@ from samekind.recipes.unseen import EXTENSIONS
 
 RECALLS = ("Recall@1", "Recall@2", "Recall@4", "Recall@8")
 NEIGHBOURS = "kNN accuracy"
+PAIRS = ("EER", "minDCF at 1%")
 
 #: Recall@1, 2, 4, 8, kNN accuracy and NMI on these birds, Table 3 of Al-Kaabi, Monsefi and Zabihzadeh: with
 #: BN-Inception, the epoch with the best recall on the test classes.
@@ -57,10 +58,22 @@ def older_tables(results: Results) -> str:
         "### Attention, adversary, or both\n\n" + ablation_table(results),
         "### How much the adversary counts\n\n" + weights_table(results),
         "### Before any training, and other ways to train\n\n" + references_table(results),
+        pairs_table(results),
         "### The claims\n\n" + claims_table(results, CLAIMS),
         cost(results),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
+
+
+def pairs_table(results: Results) -> str:
+    """How well each run tells whether two pictures are of one class, under a heading; older runs were not
+    asked.
+    """
+    measured = [
+        [name, *(mean_of(results, name, measure, OWN) for measure in PAIRS)] for name in results.variants()
+    ]
+    rows = [cells for cells in measured if cells[1]]
+    return "### Are these two the same?\n\n" + markdown(["run", *PAIRS], rows) if rows else ""
 
 
 def summary(results: Results) -> str:
