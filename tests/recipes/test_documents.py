@@ -136,16 +136,20 @@ TEN = {"name": "FixedScale", "value": 10.0}
 SCORES_002 = {
     "softmax": rows("3.4.3", space__similarity={"name": "Dot"}, terms__class__loss="softmax"),
     "norm-face": rows("3.4.3", space__similarity={"name": "Cosine", "scale": TEN}),
-    "proxy-dr": rows("3.4.3", space__similarity={"name": "LogDistance", "normalise": True, "scale": TEN}),
+    "proxy-dr": rows("3.4.3", space__similarity__normalise=True, space__similarity__scale=TEN),
     "corr": rows("3.4.2", space__similarity={"name": "Cosine"}, terms__class__loss="corr"),
 }
 
 
 def score_002(name):
     """The rows of a recipe of proxies about its score."""
-    if name.endswith("-dynamic"):
-        return []
-    return next(found for classifier, found in SCORES_002.items() if name.startswith(classifier))
+    ratio = rows("3.4.3", space__similarity__epsilon=1e-12) if name.startswith("proxy-dr") else []
+    if not name.endswith("-dynamic"):
+        return [*ratio, *next(found for key, found in SCORES_002.items() if name.startswith(key))]
+    forms = {"norm-face": "cosine", "proxy-dr": "log-distance"}
+    form = next(form for key, form in forms.items() if name.startswith(key))
+    published = rows("3.4.6", space__similarity__scale__as_published=True) if ratio else []
+    return [*ratio, *published, *rows("3.4.6", space__similarity__scale__form=form)]
 
 
 SQUARED = {"name": "SquaredEuclidean"}
