@@ -398,6 +398,21 @@ def test_the_tables_of_unseen_classes_show_every_run(load):
     assert tables.tables(results.Results([])) == "No run is done yet."
 
 
+@pytest.mark.parametrize("folder", ["unseen", "birds"])
+def test_before_any_training_the_tables_have_what_there_is(load, folder):
+    """The networks that are not trained need no GPU: they may be there first."""
+    grid, tables, results = load("grid", folder), load("tables", folder), load("grids.results")
+    untrained = [experiment for experiment in grid.grid() if experiment.run is None]
+    rows = [("Recall@1", "similarity"), ("EER", "similarity"), ("NMI", "embedding")]
+    written = tables.tables(results.Results(list(contents_of(untrained, rows))))
+    assert written.startswith("Networks that are not trained, with the number of seeds of each: untrained")
+    assert "Not run yet" not in written
+    assert "The claims" not in written
+    for experiment in untrained:
+        called = getattr(tables, "CALLED", {}).get(experiment.variant, experiment.variant)
+        assert f"\n| {called} | " in written
+
+
 def test_the_runs_with_drawn_characters_are_the_recipes_around_a_small_network(load):
     """So that the page may call their settings the paper's."""
     drawn = load("drawn", "unseen")

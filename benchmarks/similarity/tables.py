@@ -4,7 +4,7 @@ from claims import CLAIMS
 from grid import SYSTEMS, VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, runs_done
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done, sections
 
 from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 
@@ -53,28 +53,31 @@ def older_tables(results: Results) -> str:
         return "No run is done yet."
     long = results.of(LONG)
     results = results.of([name for name in results.variants() if name not in LONG])
-    *studies, choices = _studies(results, "Was the rate, or the choice of the epoch, decisive?")
-    longer = "### What does a longer training give?\n\n" + long_table(long)
-    return "\n\n".join([runs_done(results), *_measured(results), *studies, longer, choices])
+    studies = _studies(results, "Was the rate, or the choice of the epoch, decisive?", long=long)
+    return "\n\n".join([runs_done(results), *_measured(results), *studies])
 
 
-def _studies(results: Results, asked: str) -> list[str]:
-    """Depths, what was tried, and what is ``asked`` of the choice of the epoch."""
-    return [
-        "### How deep must the network be?\n\n" + depth_table(results),
-        "### What else might make it pay?\n\n" + tried_table(results),
-        f"### {asked}\n\n" + choices_table(results),
-    ]
+def _studies(results: Results, asked: str, *, long: Results | None = None) -> list[str]:
+    """Depths, what was tried, runs that are ``long``, and what is ``asked`` of the choice of the epoch."""
+    longer = {} if long is None else {"What does a longer training give?": long_table(long)}
+    return sections(
+        {
+            "How deep must the network be?": depth_table(results),
+            "What else might make it pay?": tried_table(results),
+            **longer,
+            asked: choices_table(results),
+        }
+    )
 
 
 def _measured(results: Results) -> list[str]:
-    return [
-        "### Are these two the same?\n\n" + verification_table(results),
-        "### Which class is it?\n\n" + accuracy_table(results),
-        "### Is it a metric?\n\n" + axioms_table(results),
-        "### The claims\n\n" + claims_table(results, CLAIMS),
-        cost(results),
-    ]
+    tables = {
+        "Are these two the same?": verification_table(results),
+        "Which class is it?": accuracy_table(results),
+        "Is it a metric?": axioms_table(results),
+        "The claims": claims_table(results, CLAIMS),
+    }
+    return [*sections(tables), cost(results)]
 
 
 def verification_table(results: Results) -> str:
