@@ -329,6 +329,9 @@ def test_the_unseen_grid_has_the_fair_starts_and_the_settings_of_other_code(load
     code = named["proxy-nca-as-in-code"].run
     assert (code.optimiser.epsilon, code.schedule.name, code.schedule.factor) == (1.0, "exponential", 0.94)
     assert [*named["angular-n-pair"].run.terms] == ["n-pair", "angular"]
+    # All seeds of them come before what the page can do without.
+    order = [experiment.name for experiment in grid.grid()]
+    assert order.index("proxy-nca-base-from-pca-2") < order.index("triplet-attention-0")
 
 
 @pytest.mark.parametrize(("folder", "crop"), [("unseen", "RandomCrop"), ("birds", "RandomResizedCrop")])
