@@ -329,6 +329,9 @@ def test_the_unseen_grid_has_the_fair_starts_and_the_settings_of_other_code(load
     code = named["proxy-nca-as-in-code"].run
     assert (code.optimiser.epsilon, code.schedule.name, code.schedule.factor) == (1.0, "exponential", 0.94)
     assert [*named["angular-n-pair"].run.terms] == ["n-pair", "angular"]
+    # All seeds of them come before what the page can do without.
+    order = [experiment.name for experiment in grid.grid()]
+    assert order.index("proxy-nca-base-from-pca-2") < order.index("triplet-attention-0")
 
 
 @pytest.mark.parametrize(("folder", "crop"), [("unseen", "RandomCrop"), ("birds", "RandomResizedCrop")])
@@ -383,16 +386,34 @@ def contents_of(experiments, rows):
 def test_the_tables_of_unseen_classes_show_every_run(load):
     grid, tables, results = load("grid", "unseen"), load("tables"), load("grids.results")
     measures = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "kNN accuracy", "MAP@R")
-    rows = [*((measure, "similarity") for measure in measures), ("NMI", "embedding")]
+    rows = [*((measure, "similarity") for measure in measures), ("NMI", "embedding"), ("EER", "similarity")]
     everything = results.Results(list(contents_of(grid.grid(), rows)))
     written = tables.tables(everything)
     assert "Not run yet" not in written
     table = written.partition("### Three losses")[2].partition("###")[0]
     assert table.count("| 50.00 ± 0.00 |") >= 12
     assert "| proxy-nca | soft-adv |" in table
+    pairs = written.partition("### Are these two the same?")[2].partition("###")[0]
+    for variant in grid.VARIANTS:
+        assert f"\n| {variant} | 50.00" in pairs, variant
     assert "58.10" in table
     assert len(tables.summary(everything).splitlines()) == 2 + len(everything.variants())
     assert tables.tables(results.Results([])) == "No run is done yet."
+
+
+@pytest.mark.parametrize("folder", ["unseen", "birds"])
+def test_before_any_training_the_tables_have_what_there_is(load, folder):
+    """The networks that are not trained need no GPU: they may be there first."""
+    grid, tables, results = load("grid", folder), load("tables", folder), load("grids.results")
+    untrained = [experiment for experiment in grid.grid() if experiment.run is None]
+    rows = [("Recall@1", "similarity"), ("EER", "similarity"), ("NMI", "embedding")]
+    written = tables.tables(results.Results(list(contents_of(untrained, rows))))
+    assert written.startswith("Networks that are not trained, with the number of seeds of each: untrained")
+    assert "Not run yet" not in written
+    assert "The claims" not in written
+    for experiment in untrained:
+        called = getattr(tables, "CALLED", {}).get(experiment.variant, experiment.variant)
+        assert f"\n| {called} | " in written
 
 
 def test_the_runs_with_drawn_characters_are_the_recipes_around_a_small_network(load):
@@ -521,6 +542,11 @@ def test_the_tables_of_the_similarity_show_every_run(load):
     assert "| verification | learned | 50.00 ± 0.00 | 3.43 |" in written
     assert "| **Primary.** The learned score tells pairs better" in written
     assert written.count("| The same at strict thresholds. | minDCF at 1%") == 2
+    shown = written.partition("### Each run as a command")[0]
+    for variant in grid.VARIANTS.keys() - {"verification-depth-1"}:
+        assert f"\n| {tables._called(variant)} | " in shown, variant
+    assert "\n| 1 | 1 | 50.00 | " in shown  # the depth of one
+    assert re.search(r"^\| verification, fused \| 0.01 \| test \| ", shown, re.MULTILINE)
 
 
 def test_what_the_choice_on_test_images_is_worth_is_said_of_older_runs(load):
@@ -661,7 +687,53 @@ def test_the_table_at_the_top_of_the_page_is_that_of_what_was_run(load):
     page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
     written = takeaway.table(BENCHMARKS.parent / "results")
     assert on_page.page_with(page, written, mark="takeaway") == page
-    assert len(written.splitlines()) == 2 + len(takeaway.ROWS)
+    assert {row.similarity for row in takeaway.ROWS} == {
+        line.split(" | ")[0].removeprefix("| ") for line in written.splitlines()[2:]
+    }
+
+
+def test_the_table_at_the_top_has_older_runs_until_there_are_two_seeds_of_todays(load, tmp_path):
+    takeaway = load("takeaway", "similarity")
+    rows = (takeaway.Row("a", "cars", "any", "a"), takeaway.Row("a", "the same", "any", "a", other="AS-norm"))
+    takeaway.ROWS = rows
+
+    def stored(folder, seed, learned):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        kinds = {"similarity": learned, "cosine": 0.4}
+        found = [{"measure": "EER", "kind": kind, "value": value} for kind, value in kinds.items()]
+        content = {"variant": "a", "seed": seed, "run": {}, "rows": found}
+        (tmp_path / folder / f"a-{seed}.json").write_text(json.dumps(content))
+
+    for seed in (0, 1):
+        stored("any/older", seed, 0.3)
+    stored("any", 0, 0.2)
+    (row,) = takeaway.table(tmp_path).splitlines()[2:]  # the second was not measured
+    assert row.startswith("| a | cars (older settings) | 2 | not measured | 30.0, 40.0: ")
+    stored("any", 1, 0.2)
+    (row,) = takeaway.table(tmp_path).splitlines()[2:]
+    assert row.startswith("| a | cars | 2 | not measured | 20.0, 40.0: ")
+
+
+def test_the_table_at_the_top_of_the_page_of_unseen_classes_is_that_of_what_was_run(load, tmp_path):
+    takeaway, grid, on_page = load("takeaway", "unseen"), load("grid"), load("grids.tables")
+    stored = BENCHMARKS.parent / "results/unseen"
+    page = (BENCHMARKS.parent / "docs/results/unseen.md").read_text(encoding="utf-8")
+    assert on_page.page_with(page, takeaway.table(stored), mark="takeaway") == page
+
+    def runs(folder, gain):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        for loss, extension, seed in itertools.product(grid.LOSSES, takeaway.SHOWN, (0, 1)):
+            value = 0.4 + 0.01 * seed + (gain if extension == "adapt-adv" else 0.0)
+            variant = grid.called(loss, extension)
+            content = made_up(variant, seed, value, run={})
+            (tmp_path / folder / f"{variant}-{seed}.json").write_text(json.dumps(content))
+
+    runs("older", 0.1)
+    assert "| +10.0 (+10.0 to +10.0) |  | +4.3 | +4.9 |" in takeaway.table(tmp_path)
+    runs(".", 0.2)
+    assert "| triplet | 40.5 | 40.5 | 60.5 | 45.4 | 51.5 | 53.7 |" in takeaway.table(tmp_path)
+    (tmp_path / "angular-base-1.json").unlink()  # one seed is missing
+    assert "| triplet | 40.5 | 40.5 | 50.5 | " in takeaway.table(tmp_path)
 
 
 def test_only_what_is_sure_after_holm_is_bold_in_the_table_at_the_top(load, tmp_path):
@@ -949,6 +1021,31 @@ def test_the_tables_of_tasks_say_who_learns_faster(load):
         "Not run yet: on birds conv4-proto-softmax-1shot, conv4-proto-dr-1shot, house, "
     )
     assert "|" not in nothing
+
+
+def test_the_page_about_tasks_has_the_tables_of_what_was_run(load):
+    grid, tables = load("grid", "few_shot_study"), load("tables")
+    results, on_page = load("grids.results"), load("grids.tables")
+    stored = BENCHMARKS.parent / "results/few-shot"
+    names = {run.name: run for run in grid.grid()}
+    for path in stored.glob("*-[0-9].json"):
+        run = json.loads(path.read_text(encoding="utf-8"))["run"]
+        experiment = names[path.stem]
+        if experiment.shot:
+            assert run["epochs"] * run["batches"]["steps"] == experiment.episodes(False), path.name
+            assert run["batches"]["way"] == experiment.setting(False).way, path.name
+    page = (BENCHMARKS.parent / "docs/results/few-shot.md").read_text(encoding="utf-8")
+    assert on_page.page_with(page, tables.tables(results.results_in(stored)), mark="tables") == page
+
+
+def test_half_of_a_comparison_is_shown_as_far_as_it_was_run(load):
+    """Where a machine is gone before the other half is done."""
+    grid, tables = load("grid", "few_shot_study"), load("tables")
+    runs = [run for run in grid.grid() if run.variant == "birds-conv4-proto-softmax-1shot"]
+    written = tables.tables(load("grids.results").Results([by_tasks(run, level=0.4) for run in runs[:1]]))
+    assert (
+        "| Conv4 | 5-way 1-shot | 6,000 | 0 | 20.00 | 40.00 |  |  | 50.46 ± 0.88 | 57.13 ± 0.95 |" in written
+    )
 
 
 def test_every_run_by_tasks_is_one(load, monkeypatch):

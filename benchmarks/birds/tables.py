@@ -4,7 +4,7 @@ from claims import CENTRED, CLAIMS, EER, NMI, NORMALISED, ORACLE, PRECISION, STR
 from grid import VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, runs_done
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done, sections
 
 RECALLS = ("Recall@1", "Recall@2", "Recall@4", "Recall@8", "Recall@16")
 KINDS = ("similarity", "cosine", CENTRED, NORMALISED, "fused")
@@ -55,14 +55,14 @@ def older_tables(results: Results) -> str:
     """The same without commands: those of runs with older settings are in the project's history."""
     if not results.contents:
         return "No run is done yet."
-    parts = [
-        runs_done(results),
-        "### What is most like this?\n\n" + retrieval_table(results),
-        "### What groups are here?\n\n" + groups_table(results),
-        "### The claims\n\n" + claims_table(results, CLAIMS),
-        cost(results),
-    ]
-    return "\n\n".join(parts)
+    written = sections(
+        {
+            "What is most like this?": retrieval_table(results),
+            "What groups are here?": groups_table(results),
+            "The claims": claims_table(results, CLAIMS),
+        }
+    )
+    return "\n\n".join(part for part in (runs_done(results), *written, cost(results)) if part)
 
 
 def _shown(results: Results) -> list[str]:

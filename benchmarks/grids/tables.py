@@ -4,7 +4,7 @@ Intervals are 95% intervals over seeds by Student's t; a difference is paired: b
 same split. What was run once has no interval.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -15,6 +15,8 @@ from samekind.storage import write_text
 
 #: What is called sure: wrong in at most so many of all cases.
 LEVEL = 0.05
+#: What stands in the place of a table without rows.
+NOTHING = "Not run yet."
 
 
 def page_with(page: str, written: str, *, mark: str = "tables") -> str:
@@ -51,7 +53,9 @@ def one_length(results: Results) -> int:
 def runs_done(results: Results) -> str:
     """The length of all runs and the number of seeds of each, in a sentence."""
     runs = ", ".join(f"{name} ({len(results.seeds(name))})" for name in results.variants())
-    return f"Runs of {one_length(results)} epochs, with the number of seeds of each: {runs}."
+    length = one_length(results)
+    begun = f"Runs of {length} epochs" if length else "Networks that are not trained"
+    return f"{begun}, with the number of seeds of each: {runs}."
 
 
 def mean_of(results: Results, variant: str, measure: str, kind: str, *, epoch: str = "rows") -> str:
@@ -69,9 +73,14 @@ def with_interval(values: Sequence[float], *, digits: int = 2) -> str:
 
 def markdown(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     if not rows:
-        return "Not run yet."
+        return NOTHING
     rule = ["--:" if _is_number(cell) else "---" for cell in rows[0]]
     return "\n".join(f"| {' | '.join(row)} |" for row in (heading, rule, *rows))
+
+
+def sections(tables: Mapping[str, str]) -> list[str]:
+    """Tables under their headings; those that have no row yet are left out."""
+    return [f"### {title}\n\n{written}" for title, written in tables.items() if written != NOTHING]
 
 
 def folded(title: str, content: str) -> str:

@@ -4,22 +4,25 @@ from claims import CLAIMS
 from grid import SYSTEMS, VARIANTS, command_of
 from grids.commands import commands_table
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, runs_done
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done, sections
 
 from samekind.evaluation.cosine_references import CENTRED, NORMALISED
 
-#: Of the runs with older settings: those of four times the length, those at another rate, what was tried to
-#: make the learned score pay, and the depths of its network.
-LONG, OTHER_RATE, RATE = ("prototypical-long",), 0.03, 0.1
+#: Of the runs with older settings those of four times the length.
+LONG = ("prototypical-long",)
+#: What was tried to make the learned score pay, and the other choices that the papers leave open.
 TRIED = (
+    "verification-sum",
     "verification-normalised",
     "verification-by-triplets",
     "verification-temperature",
     "verification-memory",
     "verification-corrected",
+    "prototypical-first",
     "prototypical-normalised",
     "prototypical-temperature",
 )
+#: The depths of its network.
 DEPTHS = (1, 2, 3, 4, 5)
 KINDS = ("similarity", "cosine", CENTRED, NORMALISED, "fused")
 
@@ -40,33 +43,41 @@ def tables(results: Results) -> str:
     commands = "### Each run as a command\n\n" + commands_table({name: command_of(name) for name in VARIANTS})
     if not results.contents:
         return f"No run is done yet.\n\n{commands}"
-    parts = [runs_done(results), *_measured(results), commands]
-    return "\n\n".join(parts)
+    studies = _studies(results, "Was the choice of the epoch decisive?")
+    return "\n\n".join([runs_done(results), *_measured(results), *studies, commands])
 
 
 def older_tables(results: Results) -> str:
-    """The same of runs with older settings, and the studies that only they have."""
+    """The same of runs with older settings, and of those that were longer."""
     if not results.contents:
         return "No run is done yet."
     long = results.of(LONG)
     results = results.of([name for name in results.variants() if name not in LONG])
-    studies = [
-        "### How deep must the network be?\n\n" + depth_table(results),
-        "### What else might make it pay?\n\n" + tried_table(results),
-        "### What does a longer training give?\n\n" + long_table(long),
-        "### Was the rate, or the choice of the epoch, decisive?\n\n" + choices_table(results),
-    ]
+    studies = _studies(results, "Was the rate, or the choice of the epoch, decisive?", long=long)
     return "\n\n".join([runs_done(results), *_measured(results), *studies])
 
 
+def _studies(results: Results, asked: str, *, long: Results | None = None) -> list[str]:
+    """Depths, what was tried, runs that are ``long``, and what is ``asked`` of the choice of the epoch."""
+    longer = {} if long is None else {"What does a longer training give?": long_table(long)}
+    return sections(
+        {
+            "How deep must the network be?": depth_table(results),
+            "What else might make it pay?": tried_table(results),
+            **longer,
+            asked: choices_table(results),
+        }
+    )
+
+
 def _measured(results: Results) -> list[str]:
-    return [
-        "### Are these two the same?\n\n" + verification_table(results),
-        "### Which class is it?\n\n" + accuracy_table(results),
-        "### Is it a metric?\n\n" + axioms_table(results),
-        "### The claims\n\n" + claims_table(results, CLAIMS),
-        cost(results),
-    ]
+    tables = {
+        "Are these two the same?": verification_table(results),
+        "Which class is it?": accuracy_table(results),
+        "Is it a metric?": axioms_table(results),
+        "The claims": claims_table(results, CLAIMS),
+    }
+    return [*sections(tables), cost(results)]
 
 
 def verification_table(results: Results) -> str:
@@ -216,7 +227,7 @@ def choices_table(results: Results) -> str:
         rows.append(
             [
                 f"{_called(variant.removesuffix('-rate'))}, {results.called(variant, kind)}",
-                f"{OTHER_RATE if variant.endswith('-rate') else RATE:g}",
+                f"{content['run']['optimiser']['rate']:g}",
                 "test" if content["run"]["select_on"] == "test" else "validation",
                 str(content["chosen"]["epoch"]),
                 f"{100 * kinds[f'eer {kind}']:.2f}" if content["run"]["select_on"] != "test" else "",

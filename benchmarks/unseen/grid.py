@@ -57,17 +57,20 @@ class Variant(NamedTuple):
 
 
 def grid(epochs: int = EPOCHS, quick: bool = False) -> list[Experiment]:
-    """Every run: the starting points, the table of losses and extensions and what it is seen beside, with
-    three seeds; then the sweep of the coefficient with one. A trial has one seed of everything.
+    """Every run: the starting points, the table of losses and extensions, the losses from principal
+    directions and what else stands beside it, with three seeds; then the sweep of the coefficient with one. A
+    trial has one seed of everything.
     """
     sweep = [name for name in VARIANTS if "-weight-" in name]
     once = [name for name in VARIANTS if name.startswith("untrained") and "random" not in name]
     table = [called(loss, extension) for extension in EXTENSIONS for loss in LOSSES]
-    rest = [name for name in VARIANTS if name not in {*table, *once, *sweep}]
+    starts = [name for name in VARIANTS if name.endswith(("-random-64", "-from-pca"))]
+    rest = [name for name in VARIANTS if name not in {*table, *once, *starts, *sweep}]
     seeds = (0,) if quick else (0, 1, 2)
     order = [
         *seed_by_seed(once, (0,)),
         *seed_by_seed(table, seeds),
+        *seed_by_seed(starts, seeds),
         *seed_by_seed(rest, seeds),
         *seed_by_seed(sweep, (0,)),
     ]

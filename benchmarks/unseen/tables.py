@@ -6,13 +6,14 @@ import torch
 from claims import BEST_PUBLISHED, CLAIMS, OWN, RECALL
 from grid import LOSSES, SWEPT, WEIGHTS, called
 from grids.results import Results
-from grids.tables import claims_table, cost, markdown, mean_of, runs_done, with_interval
+from grids.tables import claims_table, cost, markdown, mean_of, runs_done, sections, with_interval
 
 from samekind.measures import paired_bootstrap_mean, paired_difference
 from samekind.recipes.unseen import EXTENSIONS
 
 RECALLS = ("Recall@1", "Recall@2", "Recall@4", "Recall@8")
 NEIGHBOURS = "kNN accuracy"
+PAIRS = ("EER", "minDCF at 1%")
 
 #: Recall@1, 2, 4, 8, kNN accuracy and NMI on these birds, Table 3 of Al-Kaabi, Monsefi and Zabihzadeh: with
 #: BN-Inception, the epoch with the best recall on the test classes.
@@ -50,17 +51,27 @@ def older_tables(results: Results) -> str:
     """The same tables, of runs with older settings as well."""
     if not results.contents:
         return "No run is done yet."
-    parts = [
-        runs_done(results),
-        "### Three losses, each with its extensions\n\n" + losses_table(results),
-        "### What the extensions gain\n\n" + gains_table(results),
-        "### Attention, adversary, or both\n\n" + ablation_table(results),
-        "### How much the adversary counts\n\n" + weights_table(results),
-        "### Before any training, and other ways to train\n\n" + references_table(results),
-        "### The claims\n\n" + claims_table(results, CLAIMS),
-        cost(results),
+    written = sections(
+        {
+            "Three losses, each with its extensions": losses_table(results),
+            "What the extensions gain": gains_table(results),
+            "Attention, adversary, or both": ablation_table(results),
+            "How much the adversary counts": weights_table(results),
+            "Before any training, and other ways to train": references_table(results),
+            "Are these two the same?": pairs_table(results),
+            "The claims": claims_table(results, CLAIMS),
+        }
+    )
+    return "\n\n".join(part for part in (runs_done(results), *written, cost(results)) if part)
+
+
+def pairs_table(results: Results) -> str:
+    """How well each run tells whether two pictures are of one class; older runs were not asked."""
+    measured = [
+        [name, *(mean_of(results, name, measure, OWN) for measure in PAIRS)] for name in results.variants()
     ]
-    return "\n\n".join(parts)
+    rows = [cells for cells in measured if cells[1]]
+    return markdown(["run", *PAIRS], rows)
 
 
 def summary(results: Results) -> str:

