@@ -19,7 +19,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # where the grids' sha
 
 from grids.alphabets import alphabets_apart
 from grids.selection import epochs_as_json, rows_of_each, train_for_each
-from grids.tables import markdown, page_with, with_interval
+from grids.tables import markdown, with_interval
+from grids.takeaway import show
 
 from samekind.data import Sets
 from samekind.evaluation import Row, cosine_references, retrieval, verification
@@ -147,11 +148,7 @@ def main() -> None:
     for seed in range(given.seeds):
         for choice in CHOICES:
             carry_out(choice, seed, given.results, given.steps)
-    if given.page is None:
-        print(table(given.results))
-    else:
-        page = page_with(given.page.read_text(encoding="utf-8"), table(given.results), mark="choices")
-        write_text(given.page, page)
+    show(table(given.results), given.page, mark="choices")
 
 
 if __name__ == "__main__":

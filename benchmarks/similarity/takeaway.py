@@ -7,7 +7,6 @@ Until a study has two seeds with today's settings, its runs with older ones stan
 A difference is paired by seed; those that are sure after Holm's correction for all of the table are bold.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +15,11 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
 
 from grids.results import Results, results_in
-from grids.tables import LEVEL, markdown, page_with
+from grids.tables import LEVEL, markdown
+from grids.takeaway import takeaway
 
 from samekind.evaluation.cosine_references import NORMALISED
 from samekind.measures import holm, paired_difference, paired_p_value
-from samekind.storage import write_text
 
 MEASURES = ("Recall@1", "EER")
 FITTED, ALONE, ADDED = (
@@ -129,17 +128,5 @@ def _cell(sides: tuple[Sequence[float], Sequence[float]] | None, *, bold: bool) 
     return f"{first:.1f}, {second:.1f}: {difference} ({low:+.1f} to {high:+.1f})"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--results", type=Path, default=Path("results"))
-    parser.add_argument("--page", type=Path)
-    given = parser.parse_args()
-    if given.page is None:
-        print(table(given.results))
-    else:
-        page = page_with(given.page.read_text(encoding="utf-8"), table(given.results), mark="takeaway")
-        write_text(given.page, page)
-
-
 if __name__ == "__main__":
-    main()
+    takeaway(__doc__ or "", table, Path("results"))

@@ -5,7 +5,6 @@
 Until all of these runs have two seeds with today's settings, those with older ones stand there.
 """
 
-import argparse
 import sys
 from pathlib import Path
 from statistics import fmean
@@ -16,12 +15,12 @@ from claims import CLAIMS, OWN, RECALL
 from grid import LOSSES, called
 from grids.claims import compared
 from grids.results import Results, results_in
-from grids.tables import markdown, page_with
+from grids.tables import markdown
+from grids.takeaway import takeaway
 from tables import PUBLISHED
 
 from samekind.measures import paired_difference
 from samekind.recipes.unseen import Extension, Loss
-from samekind.storage import write_text
 
 #: The extensions of the table, and what they are called.
 SHOWN: dict[Extension, str] = {
@@ -72,17 +71,5 @@ def _gains(runs: Results) -> list[str]:
     return ["gain in the mean, 95% interval over seeds", "", *ours, "", *theirs]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--results", type=Path, default=Path("results/unseen"))
-    parser.add_argument("--page", type=Path)
-    given = parser.parse_args()
-    if given.page is None:
-        print(table(given.results))
-    else:
-        page = page_with(given.page.read_text(encoding="utf-8"), table(given.results), mark="takeaway")
-        write_text(given.page, page)
-
-
 if __name__ == "__main__":
-    main()
+    takeaway(__doc__ or "", table, Path("results/unseen"))

@@ -1,0 +1,25 @@
+"""The command that prints the table at the top of a study's page, or writes it into the page."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from grids.tables import page_with
+from samekind.storage import write_text
+
+
+def takeaway(about: str, table: Callable[[Path], str], results: Path) -> None:
+    """Ask for the folder of ``results`` and the page, and show the ``table`` of the one in the other."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--results", type=Path, default=results)
+    parser.add_argument("--page", type=Path)
+    given = parser.parse_args()
+    show(table(given.results), given.page, mark="takeaway")
+
+
+def show(written: str, page: Path | None, *, mark: str) -> None:
+    """Print what is ``written``, or write it between the marks of a page."""
+    if page is None:
+        print(written)
+    else:
+        write_tables(page, written, mark=mark)
