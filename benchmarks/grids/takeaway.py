@@ -4,8 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from grids.tables import page_with
-from samekind.storage import write_text
+from grids.tables import write_tables
 
 
 def takeaway(about: str, table: Callable[[Path], str], results: Path) -> None:
