@@ -30,13 +30,15 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
     Batches are 24 tuples of 5 items of a class. Sounds get the x-vector network as the authors had it; the
     pairs network and the cosine take its layer behind the pooling, of 512 numbers, and the margin softmax a
     later one, of 256. Steps that were for millions of recordings are long for a few: with fewer than 10,000
-    steps take ``schedule.warmup=500``. "speaker-prototypical" masks and reverses sounds as its authors did;
-    their Gaussian noise on features is left out: here sounds are changed, and features made of them.
+    steps take ``schedule.warmup=500``. "speaker-prototypical" masks and reverses sounds as its authors did.
 
     Differs from the papers:
 
     - ``space.auxiliary.projection``: an `MLP` without the batch normalisation of the authors' later layer.
     - ``epochs``: 100; the papers count steps, up to two million.
+    - ``augment``: noise, music, voices and rooms need recordings of them: name their folders in a run file.
+      The Gaussian noise on features of the later paper is left out: here sounds are changed.
+    - ``select_on``: validation items choose the epoch; the first paper's code looks at speakers of the test.
     - ``terms.pair.weighting``: all pairs, as the texts say. The authors' code counts a pair as often as it is
       in a triplet of the batch, which for equally large classes is the same.
     """
