@@ -131,7 +131,7 @@ def test_corrupted_pictures_are_compared_with_clean_ones(load, tmp_path, monkeyp
 def test_every_run_of_a_trial_has_one_epoch(load):
     grid, items = load("grid"), load("sets").by_drawers("Greek")
     tried = grid.grid(quick=True)
-    assert {"cifar10-dense-0", "cifar10-cut-dense-0", "plankton-prototypical-0", "pacs-dense-0"} <= {
+    assert {"cifar10-dense-0", "cifar10-narrow-dense-0", "plankton-prototypical-0", "pacs-dense-0"} <= {
         experiment.name for experiment in tried
     }
     for experiment in tried:

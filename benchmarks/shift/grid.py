@@ -14,14 +14,13 @@ SEEDS = 3
 DOMAINS = ("characters", "plankton-cut", "plankton", "pacs")
 #: A set with domains none of whose classes is in another: pairs of items are judged, no class is named.
 APART = "alphabets"
-CORRUPTED = ("digits", "mnist-cut", "cifar10-cut", "cifar10-narrow", "cifar10")
+CORRUPTED = ("digits", "mnist-cut", "cifar10-narrow", "cifar10")
 #: The file or folder of each in DIR; characters and digits come with the package or with scikit-learn.
 FILES = {
     "plankton-cut": "plankton.zip",
     "plankton": "plankton.zip",
     "pacs": "pacs",
     "mnist-cut": "mnist",
-    "cifar10-cut": "cifar10",
     "cifar10-narrow": "cifar10",
     "cifar10": "cifar10",
 }
@@ -33,7 +32,6 @@ EPOCHS = {
     "pacs": 20,
     "digits": 20,
     "mnist-cut": 8,
-    "cifar10-cut": 6,
     "cifar10-narrow": 5,
     "cifar10": 15,
 }
@@ -47,7 +45,6 @@ NARROW = Part("WideResNet", {"depth": 16, "width": 1})
 #: Encoders for natural pictures, with the size of a batch.
 ENCODERS = {
     "cifar10": (Part("PreActResNet18"), 128),
-    "cifar10-cut": (NARROW, 32),
     "cifar10-narrow": (NARROW, 128),
     "plankton": (Part("ResNet18", {"dimension": 128}), 128),
     "pacs": (Part("ResNet18", {"dimension": 128}), 128),

@@ -20,7 +20,7 @@ ALPHABETS = ("Braille", "Greek", "Hebrew", "Tagalog")
 #: Digits that are never learned.
 UNSEEN = ("8", "9")
 #: Every so many-th picture of a cut, and pictures of a trial.
-EVERY, FEW = {"mnist-cut": 30, "cifar10-cut": 10}, 400
+EVERY, FEW = {"mnist-cut": 30}, 400
 #: Sizes of pictures that are domains: quarters of all.
 SIZES = ("smallest", "small", "large", "largest")
 SIDE = 64

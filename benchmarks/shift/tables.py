@@ -16,7 +16,6 @@ NAMES = {
     "pacs": "PACS, a style left out",
     "digits": "Eight of ten digits, corrupted",
     "mnist-cut": "A thirtieth of MNIST, corrupted",
-    "cifar10-cut": "A tenth of CIFAR-10 with a narrow network, corrupted",
     "cifar10-narrow": "CIFAR-10 with a narrow network, corrupted",
     "cifar10": "CIFAR-10, corrupted",
 }
