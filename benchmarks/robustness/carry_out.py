@@ -70,7 +70,7 @@ def settings_of(experiment: Experiment) -> Iterator[tuple[str, Maker, int, int, 
     whole = pictures.brief is None or (experiment.defence == "none" and not pictures.on_cpu)
     if whole:
         yield "FGSM as published", lambda region, _, __: FGSM(region), 1, 1, of_probabilities, True
-    published = pictures.published[:1] if pictures.on_cpu and not whole else pictures.published
+    published = pictures.published[:1] if pictures.is_small else pictures.published
     for steps in published:
         yield f"PGD-{steps} as published", slow_pgd, steps, 1, of_probabilities, whole
     last = pictures.published[-1]

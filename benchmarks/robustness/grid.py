@@ -40,6 +40,11 @@ class Pictures(NamedTuple):
     defended_epochs: int | None = None
     on_cpu: bool = False
 
+    @property
+    def is_small(self) -> bool:
+        """A part of the pictures, or scikit-learn's digits, which come with it."""
+        return self.every > 1 or not self.folder
+
 
 DATA = {
     "cifar10": Pictures(

@@ -126,7 +126,8 @@ def _mean(runs: list[Content], value: Callable[[Content], float], *, factor: flo
 
 def _by_attack(variants: dict[str, list[Content]], data: str) -> str:
     steps = DATA[data].published
-    columns = [f"PGD-{steps[0]} as published", "FGSM", *(f"PGD-{count}" for count in steps), "sound"]
+    published = [f"PGD-{count} as published" for count in steps]
+    columns = [*published, "FGSM", *(f"PGD-{count}" for count in steps), "sound"]
     known = next(iter(variants.values()))[0]["heads"]["auxiliary"]
     columns = [column for column in columns if column in known]
     rows = []
