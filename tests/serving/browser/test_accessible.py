@@ -93,6 +93,8 @@ def test_nothing_is_wider_than_a_small_screen(visit, drawn):
             inputs.nth(place).set_input_files(drawn(place))
         settled(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= 360, view
+        link = page.locator("#questions [aria-current]").bounding_box()
+        assert 0 <= link["x"] <= 360 - link["width"], view
 
 
 def test_the_page_is_used_by_keys_alone(visit):

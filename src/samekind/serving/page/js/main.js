@@ -55,8 +55,14 @@ function show(space) {
     if (link.hash === `#${view.id}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.querySelector("#questions [aria-current]").scrollIntoView({ block: "nearest", inline: "center" });
+  centre(document.querySelector("#questions [aria-current]"), document.getElementById("questions"));
   if (moved) document.getElementById(`${view.id}-title`).focus({ preventScroll: false });
+}
+
+// scrollIntoView would also move where the Tab key goes on, and the first Tab would miss the skip link.
+function centre(link, row) {
+  const [inner, outer] = [link.getBoundingClientRect(), row.getBoundingClientRect()];
+  row.scrollLeft += inner.left + inner.width / 2 - (outer.left + outer.width / 2);
 }
 
 function made(view, space) {
