@@ -19,8 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))  # where the grids' sha
 
 from grids.alphabets import alphabets_apart
 from grids.selection import epochs_as_json, rows_of_each, train_for_each
-from grids.tables import markdown, with_interval
-from grids.takeaway import show
+from grids.tables import markdown, show, with_interval
 
 from samekind.data import Sets
 from samekind.evaluation import Row, cosine_references, retrieval, verification

@@ -42,6 +42,14 @@ def write_tables(page: Path, written: str, *, mark: str) -> None:
     write_text(path, page_with(path.read_text(encoding="utf-8"), written, mark=mark))
 
 
+def show(written: str, page: Path | None, *, mark: str) -> None:
+    """Print what is ``written``, or write it between the marks of a page."""
+    if page is None:
+        print(written)
+    else:
+        write_tables(page, written, mark=mark)
+
+
 def one_length(results: Results) -> int:
     """The number of epochs of all runs; a mixture of several is refused."""
     epochs = {content["run"]["epochs"] for content in results.contents.values() if content["run"] is not None}

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Callable
 from pathlib import Path
 
-from grids.tables import write_tables
+from grids.tables import show
 
 
 def takeaway(about: str, table: Callable[[Path], str], results: Path) -> None:
@@ -14,11 +14,3 @@ def takeaway(about: str, table: Callable[[Path], str], results: Path) -> None:
     parser.add_argument("--page", type=Path)
     given = parser.parse_args()
     show(table(given.results), given.page, mark="takeaway")
-
-
-def show(written: str, page: Path | None, *, mark: str) -> None:
-    """Print what is ``written``, or write it between the marks of a page."""
-    if page is None:
-        print(written)
-    else:
-        write_tables(page, written, mark=mark)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from samekind.attacks.goal import Goal, Part, WithPadding, reached
+from samekind.attacks.goal import Goal, Part, padded_again, reached, without_padding
 from samekind.attacks.limits import Limits
 from samekind.attacks.regions.region import of
 from samekind.attacks.untouched import untouched
@@ -78,9 +78,8 @@ def carried_out(
     other items. The caller's generator moves on by one draw. Sounds that are padded with NaN get a number in
     its place, see `Limits`; in what is returned they have it back.
     """
-    padding = x.isnan() if limits.padding is not None else None
-    if limits.padding is not None and padding is not None:
-        x, goal = x.masked_fill(padding, limits.padding), WithPadding.of(goal, limits.padding)
+    padded = x
+    goal, x = without_padding(goal, x, limits)
     limits.expect(x)
     if len(goal.truth) != len(x):
         raise DataError(
@@ -98,7 +97,7 @@ def carried_out(
             for items in torch.split(torch.arange(len(x), device=x.device), BLOCK)
         ]
     changed, *others = (torch.cat(parts) for parts in zip(*blocks, strict=True))
-    return Attacked(changed if padding is None else changed.masked_fill(padding, torch.nan), *others)
+    return Attacked(padded_again(changed, padded, limits), *others)
 
 
 class _WithInside(Protocol):

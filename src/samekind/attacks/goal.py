@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor, nn
 
+from samekind.attacks.limits import Limits
 from samekind.attacks.objectives import Objective, cross_entropy
 from samekind.decisions import Head, Kind
 from samekind.errors import DataError
@@ -138,6 +139,20 @@ class WithPadding:
 
     def outcomes(self, x: Tensor, items: Tensor) -> Tensor:
         return self.goal.outcomes(x.masked_fill(x == self.padding, torch.nan), items)
+
+
+def without_padding(goal: Goal, x: Tensor, limits: Limits) -> tuple[Goal, Tensor]:
+    """The goal and the items as an attack has them: where sounds are padded with NaN stands the number of the
+    limits. Where these have none, both are as they were.
+    """
+    if limits.padding is None:
+        return goal, x
+    return WithPadding.of(goal, limits.padding), x.masked_fill(x.isnan(), limits.padding)
+
+
+def padded_again(changed: Tensor, x: Tensor, limits: Limits) -> Tensor:
+    """Attacked items with NaN where the items ``x`` had it before `without_padding`."""
+    return changed if limits.padding is None else changed.masked_fill(x.isnan(), torch.nan)
 
 
 class Revalued:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from samekind.attacks import Limits, Region, untouched
 from samekind.attacks.ascent import Plan, ascend
-from samekind.attacks.goal import Goal, WithPadding
+from samekind.attacks.goal import padded_again, without_padding
 from samekind.attacks.paces import Steady
 from samekind.attacks.pgd import WAY
 from samekind.augmentations import step_generator
@@ -61,17 +61,11 @@ def attacked_items(step: Step, ground: Ground, settings: Defence, *, seed: int) 
     size = settings.step
     pace = Steady(WAY * settings.epsilon / settings.steps if size is None else size, 0.0)
     plan = Plan(steps=settings.steps, pace=lambda _: pace, random_start=True, classic=True)
-    clean, limits, generator = step.x.detach(), ground.limits, step_generator(seed, step.number)
-    padding = clean.isnan() if limits.padding is not None else None
-    if limits.padding is not None and padding is not None:
-        clean = clean.masked_fill(padding, limits.padding)
+    padded, limits, generator = step.x.detach(), ground.limits, step_generator(seed, step.number)
     with untouched(step.space):
-        goal: Goal = InStep(step, _raised(step, settings))
-        if limits.padding is not None:
-            goal = WithPadding.of(goal, limits.padding)
+        goal, clean = without_padding(InStep(step, _raised(step, settings)), padded, limits)
         x = ascend(goal, clean, limits, generator, ground.region, plan).x
-    x = limits.clip(x.detach(), clean)
-    return x if padding is None else x.masked_fill(padding, torch.nan)
+    return padded_again(limits.clip(x.detach(), clean), padded, limits)
 
 
 def _raised(step: Step, settings: Defence) -> Raised:
