@@ -36,9 +36,6 @@ CENTRED = 24
 TEST_SEED = 10
 #: Tasks are scored so many at a time.
 TASKS_AT_ONCE = 100
-#: Networks and shapes of batches that a process compiles, before it goes on without compiling: not fewer than
-#: there are in the whole study.
-COMPILED_SHAPES = 64
 
 
 def carry_out(experiment: Experiment, place: Place) -> str:
@@ -49,8 +46,6 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     parts = parts_of(experiment, place)
     run = run_of(experiment, parts.train, place)
     fabric = launch(place.device, run.precision)
-    if run.compile:
-        torch._dynamo.config.recompile_limit = COMPILED_SHAPES
     with current(fabric.device):
         try:
             way = _house if experiment.system == "house" else _by_tasks

@@ -7,12 +7,18 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
+import torch._dynamo
 
-from samekind.training import RunFolder
+from samekind.training import Run, RunFolder
+
+#: Networks and shapes of batches that a process compiles, before it goes on without compiling: not fewer than
+#: there are in a whole grid.
+COMPILED_SHAPES = 64
 
 
 class Place(NamedTuple):
@@ -79,9 +85,16 @@ def not_now(experiment: Named, place: Place) -> str | None:
     return "left for later" if time.time() > place.deadline else None
 
 
+def quickly(run: Run, place: Place) -> Run:
+    """The run as a GPU is quick with it; the numbers change by rounding only."""
+    on_gpu = place.device != "cpu"
+    return replace(run, compile=on_gpu, try_convolutions=on_gpu)
+
+
 def start_worker(threads: int) -> None:
     """Called in every process once: the cores are shared among them, and none outlives the grid's own."""
     torch.set_num_threads(threads)
+    torch._dynamo.config.recompile_limit = COMPILED_SHAPES
     threading.Thread(target=leave_with_parent, daemon=True).start()
 
 

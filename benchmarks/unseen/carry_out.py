@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from grid import Experiment
 from grids.birds import birds
-from grids.running import Place, chosen_epoch, epochs_in, not_now
+from grids.running import Place, chosen_epoch, epochs_in, not_now, quickly
 from torch import Tensor
 
 from samekind.data import Items, Sets
@@ -37,18 +37,19 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     sets, full = (
         birds(place, size=experiment.size, seed=experiment.seed, full=full) for full in (False, True)
     )
+    run = None if experiment.run is None else quickly(experiment.run, place)
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
         "size": experiment.size,
-        "run": None if experiment.run is None else experiment.run.to_dict(),
+        "run": None if run is None else run.to_dict(),
         "items": {"train": len(full.train), "validation": len(sets.validation), "test": len(_test(sets))},
         "torch": torch.__version__,
     }
-    if experiment.run is None:
+    if run is None:
         content |= untrained(experiment, full, place)
     else:
-        content |= trained(experiment, experiment.run, sets, full, place)
+        content |= trained(experiment, run, sets, full, place)
     write_text(place.result_of(experiment), json.dumps(content, indent=1) + "\n")
     # Only now: checkpoints of a hundred megabytes, which nobody needs any more.
     shutil.rmtree(place.work / experiment.name, ignore_errors=True)
