@@ -4,6 +4,7 @@ python benchmarks/few_shot_study/pictures.py [--results results/few-shot] [--out
 """
 
 import argparse
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,15 @@ def drawn(results: Results, out: Path) -> list[Path]:
     for begins, several in PICTURES.items():
         cases = [case for data in several for case in cases_of(results, data)]
         for curve, called in CURVES.items() if cases else ():
-            figure, axes = plt.subplots(
-                1, len(cases), figsize=(3.4 * len(cases), 3.4), squeeze=False, layout="constrained"
-            )
-            for axis, case in zip(axes[0], cases, strict=True):
+            columns = math.ceil(math.sqrt(len(cases)))
+            rows = math.ceil(len(cases) / columns)
+            figure = plt.figure(figsize=(3.4 * columns, 2.9 * rows + 0.5), layout="constrained")
+            for place, case in enumerate(cases, start=1):
+                axis = figure.add_subplot(rows, columns, place)
                 _draw(axis, case, curve)
-            axes[0][0].set_ylabel(called)
-            lines = axes[0][0].get_legend_handles_labels()
+                if place % columns == 1 or columns == 1:
+                    axis.set_ylabel(called)
+            lines = axis.get_legend_handles_labels()
             figure.legend(*lines, loc="outside lower center", ncols=2, frameon=False)
             paths.append(out / f"{begins}-{curve.replace('_', '-')}.png")
             figure.savefig(paths[-1], dpi=110)
