@@ -334,6 +334,16 @@ def test_the_unseen_grid_has_the_fair_starts_and_the_settings_of_other_code(load
     assert order.index("proxy-nca-base-from-pca-2") < order.index("triplet-attention-0")
 
 
+def test_a_grid_compiles_networks_for_a_gpu_alone(load):
+    running, run = load("grids.running"), load("grid", "similarity").experiment("verification", 0)
+    on_cpu, on_gpu = (
+        running.run_on(run, running.Place(Path(), Path(), Path(), device, float("inf"), False))
+        for device in ("cpu", "cuda")
+    )
+    assert on_cpu == run
+    assert on_gpu == dataclasses.replace(run, compile=True, try_convolutions=True)
+
+
 @pytest.mark.parametrize(("folder", "crop"), [("unseen", "RandomCrop"), ("birds", "RandomResizedCrop")])
 def test_birds_are_read_at_256_pixels_and_cut_to_224(load, folder, crop):
     for experiment in load("grid", folder).grid():

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from grid import Experiment
 from grids.birds import birds
-from grids.running import Place, not_now, quickly
+from grids.running import Place, not_now, run_on
 from grids.selection import BestEpoch, epochs_for_each, refitted, rows_of_each
 from torch import Tensor
 
@@ -38,7 +38,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
         birds(place, size=experiment.size, seed=experiment.seed, full=full) for full in (False, True)
     )
     if experiment.run is not None:
-        experiment = experiment._replace(run=quickly(experiment.run, place))
+        experiment = experiment._replace(run=run_on(experiment.run, place))
     folder = place.work / experiment.name
     content = {
         "variant": experiment.variant,

@@ -85,8 +85,8 @@ def not_now(experiment: Named, place: Place) -> str | None:
     return "left for later" if time.time() > place.deadline else None
 
 
-def quickly(run: Run, place: Place) -> Run:
-    """The run as a GPU is quick with it; the numbers change by rounding only."""
+def run_on(run: Run, place: Place) -> Run:
+    """The run as it is trained there: on a GPU compiled, which changes the numbers by rounding only."""
     on_gpu = place.device != "cpu"
     return replace(run, compile=on_gpu, try_convolutions=on_gpu)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 from grid import FRACTIONS, Experiment
-from grids.running import Place, chosen_epoch, epochs_in, not_now, quickly
+from grids.running import Place, chosen_epoch, epochs_in, not_now, run_on
 
 from samekind.data import Items, Sets, SplitSettings, open_data, prepare
 from samekind.evaluation import classification, cosine_references, retrieval, validation, verification
@@ -29,7 +29,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     """Train and measure, unless it is done or too late; says what happened."""
     if (why := not_now(experiment, place)) is not None:
         return why
-    experiment = experiment._replace(run=quickly(experiment.run, place))
+    experiment = experiment._replace(run=run_on(experiment.run, place))
     items = images(place.data, quick=place.quick)
     sets = prepare(items, SplitSettings(by="part", fractions=FRACTIONS, seed=experiment.run.seed))
     folder = place.work / experiment.name

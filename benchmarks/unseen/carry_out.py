@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from grid import Experiment
 from grids.birds import birds
-from grids.running import Place, chosen_epoch, epochs_in, not_now, quickly
+from grids.running import Place, chosen_epoch, epochs_in, not_now, run_on
 from torch import Tensor
 
 from samekind.data import Items, Sets
@@ -37,7 +37,7 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     sets, full = (
         birds(place, size=experiment.size, seed=experiment.seed, full=full) for full in (False, True)
     )
-    run = None if experiment.run is None else quickly(experiment.run, place)
+    run = None if experiment.run is None else run_on(experiment.run, place)
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
