@@ -30,7 +30,7 @@ from samekind.prototypes import SupportMeans
 from samekind.recipes import few_shot, fit, unseen, verification
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Part, Run, build_space, launch
+from samekind.training import Part, Run, RunFolder, build_space, launch, train
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
@@ -158,6 +158,29 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
     ]
     for seen, epoch in zip(asked, (1, 3), strict=True):
         assert torch.equal(seen, weights[epoch])
+
+
+@pytest.mark.parametrize("schedule", ["multi-step", "inverse-square-root", "cosine"])
+def test_a_second_training_ends_at_the_last_epoch_that_is_kept(load, tmp_path, schedule):
+    """It has the weights that a training to the end has there, and asks nothing of validation items."""
+    selection = load("grids.selection")
+    items = clusters(classes=4, items=6, dimension=5)
+    sets = dataclasses.replace(prepare(items, seed=0), validation=None)
+    changes = ["epochs=5", f"schedule.name={schedule}", "schedule.milestones=[1, 4]"]
+    run = verification(items.shape).override(changes)
+    reached = []
+
+    def keep(space):
+        reached.append({name: tensor.clone() for name, tensor in space.state_dict().items()})
+        return {run.watch: 0.0}
+
+    train(run, sets.train, folder=tmp_path / "to-the-end", validate=keep)
+    again = tmp_path / "again"
+    _, weights = selection.refitted(run, sets, {1, 3}, folder=again, device="cpu")
+    assert sorted(weights) == [1, 3]
+    for epoch, kept in weights.items():
+        assert all(torch.equal(kept[name], value) for name, value in reached[epoch].items())
+    assert len(RunFolder(again).record.lines()) == (5 if schedule == "cosine" else 3)
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -362,6 +385,45 @@ def test_an_embedding_layer_can_begin_with_principal_directions(load):
     assert kept > max(others)
 
 
+def test_before_its_first_step_a_training_from_directions_is_the_untrained_reference(load):
+    """Features of very different lengths, which have other directions on the sphere than as they are."""
+    grid, module = load("grid", "unseen"), load("carry_out")
+    lengths = torch.logspace(0, 2, 12)[:, None, None, None]
+    items = Items((torch.rand(12, 3, 32, 32) * lengths).byte(), torch.arange(12) // 2, tuple("abcdef"), "few")
+    run = unseen(items, loss="triplet", encoder=Part("ResNet10", {"stem": "cifar", "dimension": 3}))
+    space = module.from_directions(run, items, "cpu")
+    reference = grid.Experiment("untrained", 0, None, dimension=3, directions=True)
+    layer = module._layer(reference, space.encoder, Mock(train=items), Mock(device="cpu"))
+    assert torch.equal(space.encoder.embedding.weight, layer)
+    features = space.encoder.features(items.inputs / 255)
+    assert torch.allclose(space.embed(items.inputs / 255), features @ layer.T, atol=1e-4)
+
+
+def test_nothing_is_asked_in_a_training_of_unseen_classes_that_no_table_reads(load, tmp_path, monkeypatch):
+    """The first training is asked about neighbours after each epoch, the second about nothing; of the last
+    epoch there are neighbours, of the chosen one groups and pairs as well.
+    """
+    grid, running, module = load("grid", "unseen"), load("grids.running"), load("carry_out")
+    for experiment in grid.grid():
+        assert experiment.run is None or experiment.run.validate == ("retrieval",), experiment.name
+    items = Items(torch.rand(24, 3, 32, 32).mul(255).byte(), torch.arange(24) // 4, tuple("abcdef"), "few")
+    run = unseen(items, loss="proxy-nca", encoder=Part("ResNet10", {"stem": "cifar", "dimension": 3}))
+    run = run.override(["epochs=2", "watch=map@r", 'validate=["retrieval"]'])
+    sets, asked, validation = Mock(train=items, validation=items, unseen=items), [], module.validation
+
+    def counted(*given, **settings):
+        validate = validation(*given, **settings)
+        return lambda space: asked.append(1) or validate(space)
+
+    monkeypatch.setattr(module, "validation", counted)
+    place = running.Place(tmp_path, tmp_path, tmp_path, "cpu", 0.0, True)
+    told = module.trained(grid.Experiment("any", 0, run, 32), run, sets, sets, place)
+    assert len(asked) == 1 + run.epochs  # the start, and each epoch
+    measured = {name: {row["measure"] for row in told[name]} for name in ("rows", "final")}
+    assert {"EER", "minDCF at 1%", "NMI"} <= measured["rows"] - measured["final"]
+    assert {"Recall@1", "MAP@R"} <= measured["final"]
+
+
 def contents_of(experiments, rows):
     """A JSON for every run, all of its rows a half."""
     kinds = [{"measure": measure, "kind": kind, "value": 0.5} for measure, kind in rows]
@@ -476,7 +538,9 @@ def test_what_a_run_left_is_kept_until_its_result_is_written(load, tmp_path, mon
     sets = Mock(train=[1], validation=[1], unseen=[1])
     stand_ins = {
         "birds": Mock(return_value=sets),
-        "fit": lambda run, sets, *, folder, device, start: folder.mkdir(parents=True) or Mock(),
+        "train": lambda run, items, *, folder, **_: folder.mkdir(parents=True) or Mock(),
+        "validation": Mock(),
+        "neighbours": Mock(return_value=[]),
         "load_checkpoint": Mock(return_value={"states": {"space": {}}}),
         "about": Mock(return_value={"rows": rows}),
         "chosen_epoch": Mock(return_value={"epoch": 1}),

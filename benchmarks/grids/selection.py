@@ -6,6 +6,7 @@ gives the space as it is at the chosen epochs.
 
 import json
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +88,11 @@ def refitted(
     start: MetricSpace | None = None,
 ) -> tuple[MetricSpace, dict[int, Weights]]:
     """The run trained as it is on all of its training items, and the weights after each of some epochs. What
-    validation would say is not asked: its classes may be among the training items.
+    validation would say is not asked: its classes may be among the training items. Epochs after the last of
+    these are left out, unless the rate depends on how many there are.
     """
+    if run.schedule.name != "cosine":
+        run = replace(run, epochs=max(epochs))
     weights: dict[int, Weights] = {}
     done = -1
 
