@@ -750,7 +750,7 @@ def test_the_table_at_the_top_of_the_page_is_that_of_what_was_run(load):
     takeaway, on_page = load("takeaway", "similarity"), load("grids.tables")
     page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
     written = takeaway.table(BENCHMARKS.parent / "results")
-    assert on_page.page_with(page, written, mark="takeaway") == page
+    assert on_page.page_with(page, takeaway.top(BENCHMARKS.parent / "results"), mark="takeaway") == page
     assert {row.similarity for row in takeaway.ROWS} == {
         line.split(" | ")[0].removeprefix("| ") for line in written.splitlines()[2:]
     }
@@ -773,31 +773,53 @@ def test_the_table_at_the_top_has_older_runs_until_there_are_two_seeds_of_todays
     stored("any", 0, 0.2)
     (row,) = takeaway.table(tmp_path).splitlines()[2:]  # the second was not measured
     assert row.startswith("| a | cars (older settings) | 2 | not measured | 30.0, 40.0: ")
+    assert takeaway.top(tmp_path).endswith(f"\n\n{takeaway.WAITING}")
     stored("any", 1, 0.2)
     (row,) = takeaway.table(tmp_path).splitlines()[2:]
     assert row.startswith("| a | cars | 2 | not measured | 20.0, 40.0: ")
+    assert takeaway.top(tmp_path) == takeaway.table(tmp_path)
+
+
+def test_every_learned_score_at_the_top_stands_beside_a_normalised_cosine_too(load):
+    takeaway = load("takeaway", "similarity")
+    plain = [row for row in takeaway.ROWS if row.other not in ("normalised", "AS-norm cosine")]
+    beside = {(row.folder, row.variant, row.kind, row.rung) for row in takeaway.ROWS if row not in plain}
+    assert beside == {(row.folder, row.variant, row.kind, row.rung) for row in plain}
+    assert len(takeaway.ROWS) == 2 * len(plain)
 
 
 def test_the_table_at_the_top_of_the_page_of_unseen_classes_is_that_of_what_was_run(load, tmp_path):
     takeaway, grid, on_page = load("takeaway", "unseen"), load("grid"), load("grids.tables")
     stored = BENCHMARKS.parent / "results/unseen"
     page = (BENCHMARKS.parent / "docs/results/unseen.md").read_text(encoding="utf-8")
-    assert on_page.page_with(page, takeaway.table(stored), mark="takeaway") == page
+    assert on_page.page_with(page, takeaway.top(stored), mark="takeaway") == page
 
-    def runs(folder, gain):
+    def runs(folder, gain, seeds=(0, 1)):
         (tmp_path / folder).mkdir(exist_ok=True)
-        for loss, extension, seed in itertools.product(grid.LOSSES, takeaway.SHOWN, (0, 1)):
+        for loss, extension, seed in itertools.product(grid.LOSSES, takeaway.SHOWN, seeds):
             value = 0.4 + 0.01 * seed + (gain if extension == "adapt-adv" else 0.0)
             variant = grid.called(loss, extension)
             content = made_up(variant, seed, value, run={})
             (tmp_path / folder / f"{variant}-{seed}.json").write_text(json.dumps(content))
 
     runs("older", 0.1)
-    assert "| +10.0 (+10.0 to +10.0) |  | +4.3 | +4.9 |" in takeaway.table(tmp_path)
-    runs(".", 0.2)
-    assert "| triplet | 40.5 | 40.5 | 60.5 | 45.4 | 51.5 | 53.7 |" in takeaway.table(tmp_path)
-    (tmp_path / "angular-base-1.json").unlink()  # one seed is missing
-    assert "| triplet | 40.5 | 40.5 | 50.5 | " in takeaway.table(tmp_path)
+    written = takeaway.top(tmp_path)
+    assert "| +10.0 (+10.0 to +10.0) |  | +4.3 | +4.9 |" in written
+    assert written.startswith("**They do.** Birds, **older settings**, 2 seeds: with attention and")
+    assert takeaway.WAITING in written
+    runs(".", -0.2)
+    written = takeaway.top(tmp_path)
+    assert "| triplet | 40.5 | 40.5 | 20.5 | 45.4 | 51.5 | 53.7 |" in written
+    assert written.startswith("**They do not.** Birds, the paper's settings, 2 seeds: with attention and")
+    assert "changes by -20.00 (-20.00 to -20.00) points" in written
+    assert takeaway.WAITING not in written
+    (tmp_path / "angular-base-1.json").rename(tmp_path / "angular-base-2.json")  # a seed that no other has
+    content = json.loads((tmp_path / "angular-base-2.json").read_text())
+    (tmp_path / "angular-base-2.json").write_text(json.dumps({**content, "seed": 2}))
+    assert "| triplet | 40.5 | 40.5 | 50.5 | " in takeaway.top(tmp_path)
+    runs(".", 0.1, seeds=(1,))
+    assert "| triplet | 40.5 | 40.5 | " in takeaway.top(tmp_path)
+    assert ", 2 seeds: " in takeaway.top(tmp_path)  # the third of one run is not counted
 
 
 def test_only_what_is_sure_after_holm_is_bold_in_the_table_at_the_top(load, tmp_path):
