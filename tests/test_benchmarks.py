@@ -149,7 +149,12 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
         asked.append(next(space.encoder.parameters()).detach().clone())
         return [Row("", "", "", kind, float(len(asked))) for kind in (*told, "embedding")]
 
-    rows = selection.rows_of_each(space, best, about)
+    def references(space):
+        assert torch.equal(next(space.encoder.parameters()), asked[-1])
+        return [Row("", "", "", "AS-norm cosine", float(len(asked)))]
+
+    *rows, last = selection.rows_of_each(space, best, about, references)
+    assert (last.kind, last.value) == ("AS-norm cosine", 2.0)  # with the cosine, once
     assert [(row.kind, row.value) for row in rows] == [
         ("similarity", 1.0),
         ("cosine", 2.0),

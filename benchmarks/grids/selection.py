@@ -108,10 +108,14 @@ def refitted(
 
 
 def rows_of_each(
-    space: MetricSpace, best: dict[str, BestEpoch], about: Callable[[MetricSpace], Iterable[Row]]
+    space: MetricSpace,
+    best: dict[str, BestEpoch],
+    about: Callable[[MetricSpace], Iterable[Row]],
+    references: Callable[[MetricSpace], Iterable[Row]] = lambda _: (),
 ) -> list[Row]:
     """The rows about every kind of score, at the epoch that is kept for it. Those about embeddings as such
-    and those of better cosines go with the cosine, or, where a space has none beside it, with its own score.
+    and those of better cosines go with the cosine, or, where a space has none beside it, with its own score;
+    ``references`` are asked for at that epoch alone.
     """
     by_epoch: dict[int, list[str]] = {}
     for kind, choice in best.items():
@@ -122,6 +126,7 @@ def rows_of_each(
         plain = ("cosine" if "cosine" in best else "similarity") in kinds
         also = ["embedding", CENTRED, NORMALISED] if plain else []
         rows += [row for row in about(space) if row.kind in (*kinds, *also)]
+        rows += references(space) if plain else ()
     return rows
 
 
