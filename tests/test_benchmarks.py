@@ -30,7 +30,7 @@ from samekind.prototypes import SupportMeans
 from samekind.recipes import few_shot, fit, unseen, verification
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.training import Part, Run, build_space, launch
+from samekind.training import Part, Run, RunFolder, build_space, launch, train
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 #: What the folders of grids call the same, and what imports it.
@@ -149,7 +149,12 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
         asked.append(next(space.encoder.parameters()).detach().clone())
         return [Row("", "", "", kind, float(len(asked))) for kind in (*told, "embedding")]
 
-    rows = selection.rows_of_each(space, best, about)
+    def references(space):
+        assert torch.equal(next(space.encoder.parameters()), asked[-1])
+        return [Row("", "", "", "AS-norm cosine", float(len(asked)))]
+
+    *rows, last = selection.rows_of_each(space, best, about, references)
+    assert (last.kind, last.value) == ("AS-norm cosine", 2.0)  # with the cosine, once
     assert [(row.kind, row.value) for row in rows] == [
         ("similarity", 1.0),
         ("cosine", 2.0),
@@ -158,6 +163,29 @@ def test_every_score_is_judged_at_the_epoch_that_is_its_best(load, tmp_path, mon
     ]
     for seen, epoch in zip(asked, (1, 3), strict=True):
         assert torch.equal(seen, weights[epoch])
+
+
+@pytest.mark.parametrize("schedule", ["multi-step", "inverse-square-root", "cosine"])
+def test_a_second_training_ends_at_the_last_epoch_that_is_kept(load, tmp_path, schedule):
+    """It has the weights that a training to the end has there, and asks nothing of validation items."""
+    selection = load("grids.selection")
+    items = clusters(classes=4, items=6, dimension=5)
+    sets = dataclasses.replace(prepare(items, seed=0), validation=None)
+    changes = ["epochs=5", f"schedule.name={schedule}", "schedule.milestones=[1, 4]"]
+    run = verification(items.shape).override(changes)
+    reached = []
+
+    def keep(space):
+        reached.append({name: tensor.clone() for name, tensor in space.state_dict().items()})
+        return {run.watch: 0.0}
+
+    train(run, sets.train, folder=tmp_path / "to-the-end", validate=keep)
+    again = tmp_path / "again"
+    _, weights = selection.refitted(run, sets, {1, 3}, folder=again, device="cpu")
+    assert sorted(weights) == [1, 3]
+    for epoch, kept in weights.items():
+        assert all(torch.equal(kept[name], value) for name, value in reached[epoch].items())
+    assert len(RunFolder(again).record.lines()) == (5 if schedule == "cosine" else 3)
 
 
 # --- verdicts -------------------------------------------------------------------------------------
@@ -372,6 +400,45 @@ def test_an_embedding_layer_can_begin_with_principal_directions(load):
     assert kept > max(others)
 
 
+def test_before_its_first_step_a_training_from_directions_is_the_untrained_reference(load):
+    """Features of very different lengths, which have other directions on the sphere than as they are."""
+    grid, module = load("grid", "unseen"), load("carry_out")
+    lengths = torch.logspace(0, 2, 12)[:, None, None, None]
+    items = Items((torch.rand(12, 3, 32, 32) * lengths).byte(), torch.arange(12) // 2, tuple("abcdef"), "few")
+    run = unseen(items, loss="triplet", encoder=Part("ResNet10", {"stem": "cifar", "dimension": 3}))
+    space = module.from_directions(run, items, "cpu")
+    reference = grid.Experiment("untrained", 0, None, dimension=3, directions=True)
+    layer = module._layer(reference, space.encoder, Mock(train=items), Mock(device="cpu"))
+    assert torch.equal(space.encoder.embedding.weight, layer)
+    features = space.encoder.features(items.inputs / 255)
+    assert torch.allclose(space.embed(items.inputs / 255), features @ layer.T, atol=1e-4)
+
+
+def test_nothing_is_asked_in_a_training_of_unseen_classes_that_no_table_reads(load, tmp_path, monkeypatch):
+    """The first training is asked about neighbours after each epoch, the second about nothing; of the last
+    epoch there are neighbours, of the chosen one groups and pairs as well.
+    """
+    grid, running, module = load("grid", "unseen"), load("grids.running"), load("carry_out")
+    for experiment in grid.grid():
+        assert experiment.run is None or experiment.run.validate == ("retrieval",), experiment.name
+    items = Items(torch.rand(24, 3, 32, 32).mul(255).byte(), torch.arange(24) // 4, tuple("abcdef"), "few")
+    run = unseen(items, loss="proxy-nca", encoder=Part("ResNet10", {"stem": "cifar", "dimension": 3}))
+    run = run.override(["epochs=2", "watch=map@r", 'validate=["retrieval"]'])
+    sets, asked, validation = Mock(train=items, validation=items, unseen=items), [], module.validation
+
+    def counted(*given, **settings):
+        validate = validation(*given, **settings)
+        return lambda space: asked.append(1) or validate(space)
+
+    monkeypatch.setattr(module, "validation", counted)
+    place = running.Place(tmp_path, tmp_path, tmp_path, "cpu", 0.0, True)
+    told = module.trained(grid.Experiment("any", 0, run, 32), run, sets, sets, place)
+    assert len(asked) == 1 + run.epochs  # the start, and each epoch
+    measured = {name: {row["measure"] for row in told[name]} for name in ("rows", "final")}
+    assert {"EER", "minDCF at 1%", "NMI"} <= measured["rows"] - measured["final"]
+    assert {"Recall@1", "MAP@R"} <= measured["final"]
+
+
 def contents_of(experiments, rows):
     """A JSON for every run, all of its rows a half."""
     kinds = [{"measure": measure, "kind": kind, "value": 0.5} for measure, kind in rows]
@@ -486,7 +553,9 @@ def test_what_a_run_left_is_kept_until_its_result_is_written(load, tmp_path, mon
     sets = Mock(train=[1], validation=[1], unseen=[1])
     stand_ins = {
         "birds": Mock(return_value=sets),
-        "fit": lambda run, sets, *, folder, device, start: folder.mkdir(parents=True) or Mock(),
+        "train": lambda run, items, *, folder, **_: folder.mkdir(parents=True) or Mock(),
+        "validation": Mock(),
+        "neighbours": Mock(return_value=[]),
         "load_checkpoint": Mock(return_value={"states": {"space": {}}}),
         "about": Mock(return_value={"rows": rows}),
         "chosen_epoch": Mock(return_value={"epoch": 1}),
@@ -517,9 +586,13 @@ def test_the_tables_of_birds_show_every_run(load):
     assert "Not run yet" not in written
     assert "| ImageNet alone | cosine | 50.00 |" in written
     assert "| EER |" not in written  # which these runs lack
-    assert re.search(r"\| prototypical \| learned \| 50.00 .* \| 7, 7, 7 \|", written)
-    assert re.search(r"\| prototypical \| cosine \| 50.00 .* \| 3, 3, 3 \|", written)
-    assert "60.1, 72.9" in written
+    assert re.search(r"\| prototypical \| learned \| 50.00 .* \| 7, 7, 7 \|\n", written)
+    assert re.search(r"\| prototypical \| cosine \| 50.00 .* \| 3, 3, 3 \|\n", written)
+    # The paper does not say by which score: its figures are in no row of ours.
+    published = [line for line in written.splitlines() if "60.1" in line]
+    assert published == [
+        "| prototypical | published, score not named | 60.1 | 72.9 | 82.9 | 89.3 | 93.8 |  |"
+    ]
 
 
 def test_the_tables_of_the_similarity_show_every_run(load):
@@ -696,7 +769,7 @@ def test_the_table_at_the_top_of_the_page_is_that_of_what_was_run(load):
     takeaway, on_page = load("takeaway", "similarity"), load("grids.tables")
     page = (BENCHMARKS.parent / "docs/results/similarity.md").read_text(encoding="utf-8")
     written = takeaway.table(BENCHMARKS.parent / "results")
-    assert on_page.page_with(page, written, mark="takeaway") == page
+    assert on_page.page_with(page, takeaway.top(BENCHMARKS.parent / "results"), mark="takeaway") == page
     assert {row.similarity for row in takeaway.ROWS} == {
         line.split(" | ")[0].removeprefix("| ") for line in written.splitlines()[2:]
     }
@@ -719,31 +792,53 @@ def test_the_table_at_the_top_has_older_runs_until_there_are_two_seeds_of_todays
     stored("any", 0, 0.2)
     (row,) = takeaway.table(tmp_path).splitlines()[2:]  # the second was not measured
     assert row.startswith("| a | cars (older settings) | 2 | not measured | 30.0, 40.0: ")
+    assert takeaway.top(tmp_path).endswith(f"\n\n{takeaway.WAITING}")
     stored("any", 1, 0.2)
     (row,) = takeaway.table(tmp_path).splitlines()[2:]
     assert row.startswith("| a | cars | 2 | not measured | 20.0, 40.0: ")
+    assert takeaway.top(tmp_path) == takeaway.table(tmp_path)
+
+
+def test_every_learned_score_at_the_top_stands_beside_a_normalised_cosine_too(load):
+    takeaway = load("takeaway", "similarity")
+    plain = [row for row in takeaway.ROWS if row.other not in ("normalised", "AS-norm cosine")]
+    beside = {(row.folder, row.variant, row.kind, row.rung) for row in takeaway.ROWS if row not in plain}
+    assert beside == {(row.folder, row.variant, row.kind, row.rung) for row in plain}
+    assert len(takeaway.ROWS) == 2 * len(plain)
 
 
 def test_the_table_at_the_top_of_the_page_of_unseen_classes_is_that_of_what_was_run(load, tmp_path):
     takeaway, grid, on_page = load("takeaway", "unseen"), load("grid"), load("grids.tables")
     stored = BENCHMARKS.parent / "results/unseen"
     page = (BENCHMARKS.parent / "docs/results/unseen.md").read_text(encoding="utf-8")
-    assert on_page.page_with(page, takeaway.table(stored), mark="takeaway") == page
+    assert on_page.page_with(page, takeaway.top(stored), mark="takeaway") == page
 
-    def runs(folder, gain):
+    def runs(folder, gain, seeds=(0, 1)):
         (tmp_path / folder).mkdir(exist_ok=True)
-        for loss, extension, seed in itertools.product(grid.LOSSES, takeaway.SHOWN, (0, 1)):
+        for loss, extension, seed in itertools.product(grid.LOSSES, takeaway.SHOWN, seeds):
             value = 0.4 + 0.01 * seed + (gain if extension == "adapt-adv" else 0.0)
             variant = grid.called(loss, extension)
             content = made_up(variant, seed, value, run={})
             (tmp_path / folder / f"{variant}-{seed}.json").write_text(json.dumps(content))
 
     runs("older", 0.1)
-    assert "| +10.0 (+10.0 to +10.0) |  | +4.3 | +4.9 |" in takeaway.table(tmp_path)
-    runs(".", 0.2)
-    assert "| triplet | 40.5 | 40.5 | 60.5 | 45.4 | 51.5 | 53.7 |" in takeaway.table(tmp_path)
-    (tmp_path / "angular-base-1.json").unlink()  # one seed is missing
-    assert "| triplet | 40.5 | 40.5 | 50.5 | " in takeaway.table(tmp_path)
+    written = takeaway.top(tmp_path)
+    assert "| +10.0 (+10.0 to +10.0) |  | +4.3 | +4.9 |" in written
+    assert written.startswith("**They do.** Birds, **older settings**, 2 seeds: with attention and")
+    assert takeaway.WAITING in written
+    runs(".", -0.2)
+    written = takeaway.top(tmp_path)
+    assert "| triplet | 40.5 | 40.5 | 20.5 | 45.4 | 51.5 | 53.7 |" in written
+    assert written.startswith("**They do not.** Birds, the paper's settings, 2 seeds: with attention and")
+    assert "changes by -20.00 (-20.00 to -20.00) points" in written
+    assert takeaway.WAITING not in written
+    (tmp_path / "angular-base-1.json").rename(tmp_path / "angular-base-2.json")  # a seed that no other has
+    content = json.loads((tmp_path / "angular-base-2.json").read_text())
+    (tmp_path / "angular-base-2.json").write_text(json.dumps({**content, "seed": 2}))
+    assert "| triplet | 40.5 | 40.5 | 50.5 | " in takeaway.top(tmp_path)
+    runs(".", 0.1, seeds=(1,))
+    assert "| triplet | 40.5 | 40.5 | " in takeaway.top(tmp_path)
+    assert ", 2 seeds: " in takeaway.top(tmp_path)  # the third of one run is not counted
 
 
 def test_only_what_is_sure_after_holm_is_bold_in_the_table_at_the_top(load, tmp_path):

@@ -53,6 +53,16 @@ CLAIMS = (
         measure=PRECISION,
         words="learned - cosine",
     ),
+    *(
+        claim
+        for reference in (CENTRED, NORMALISED)
+        for claim in _of_both(
+            f"The learned score ranks better than the {reference}",
+            ("similarity", reference),
+            measure=PRECISION,
+            words=f"learned - {reference}",
+        )
+    ),
     *_of_both(
         "The learned score finds more than the cosine beside it",
         ("similarity", "cosine"),

@@ -6,6 +6,7 @@ gives the space as it is at the chosen epochs.
 
 import json
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -87,8 +88,11 @@ def refitted(
     start: MetricSpace | None = None,
 ) -> tuple[MetricSpace, dict[int, Weights]]:
     """The run trained as it is on all of its training items, and the weights after each of some epochs. What
-    validation would say is not asked: its classes may be among the training items.
+    validation would say is not asked: its classes may be among the training items. Epochs after the last of
+    these are left out, unless the rate depends on how many there are.
     """
+    if run.schedule.name != "cosine":
+        run = replace(run, epochs=max(epochs))
     weights: dict[int, Weights] = {}
     done = -1
 
@@ -104,10 +108,14 @@ def refitted(
 
 
 def rows_of_each(
-    space: MetricSpace, best: dict[str, BestEpoch], about: Callable[[MetricSpace], Iterable[Row]]
+    space: MetricSpace,
+    best: dict[str, BestEpoch],
+    about: Callable[[MetricSpace], Iterable[Row]],
+    references: Callable[[MetricSpace], Iterable[Row]] = lambda _: (),
 ) -> list[Row]:
     """The rows about every kind of score, at the epoch that is kept for it. Those about embeddings as such
-    and those of better cosines go with the cosine, or, where a space has none beside it, with its own score.
+    and those of better cosines go with the cosine, or, where a space has none beside it, with its own score;
+    ``references`` are asked for at that epoch alone.
     """
     by_epoch: dict[int, list[str]] = {}
     for kind, choice in best.items():
@@ -118,6 +126,7 @@ def rows_of_each(
         plain = ("cosine" if "cosine" in best else "similarity") in kinds
         also = ["embedding", CENTRED, NORMALISED] if plain else []
         rows += [row for row in about(space) if row.kind in (*kinds, *also)]
+        rows += references(space) if plain else ()
     return rows
 
 

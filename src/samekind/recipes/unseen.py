@@ -59,7 +59,6 @@ def unseen(
     and the middle when training is over. They are mirrored; grey ones, which may be writing, are neither.
     Other items get the encoder of the other recipes, and ``encoder`` replaces either. ``attention`` puts
     `Attended` around it, by default if the extension is an adversary and the encoder has maps to attend to.
-    The adversary's targets are smoothed over the other classes; the text spreads the 0.15 over all classes.
 
     Differs from the paper:
 
@@ -68,6 +67,8 @@ def unseen(
       (672, 1152 and 1152 channels, where the paper's have 608, 1056 and 1024).
     - ``batches``: 16 times 4 items of a class for triplets, 32 times 2 for the angular loss; the paper's 64
       items without regard to classes leave few triplets.
+    - ``adversary.smoothing``: 0.15 goes to the other classes, as in code that the paper may have used; the
+      text spreads it over all, which of a hundred classes leaves 0.1485 to the others.
     - ``select_on``: validation items; the paper's code seems to choose by the recall of its test classes.
     """
     objective, adversary = _objective(loss, n_pair), _adversary(extension)
