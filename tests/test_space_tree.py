@@ -77,7 +77,7 @@ def test_a_new_class_goes_to_the_named_node_or_to_its_place_in_the_tree(space):
 
 
 def test_many_classes_are_placed_at_once_as_each_by_itself(space, monkeypatch):
-    """By the classes that were known before. A tree is checked as a whole, so it must not be made for each."""
+    """By the classes known before. A tree is checked as a whole, so it must not be made for each."""
     generator = torch.Generator().manual_seed(0)
     vectors = CORNERS[torch.arange(30) % 4] + torch.randn(30, 4, generator=generator)
     examples = {f"class {number}": vector[None] for number, vector in enumerate(vectors)}

@@ -341,7 +341,7 @@ class MetricSpace(nn.Module):
         new, nodes = [name for name in examples if name not in tree], list[str]()
         if new and under is None and self.classes:
             means = torch.stack([examples[name].detach().mean(0) for name in new])
-            for part in means.to(self.prototypes.vectors).split(TOGETHER):
+            for part in torch.split(means.to(self.prototypes.vectors), TOGETHER):
                 with torch.no_grad():  # or every pair would be kept
                     way = Descent(tree, self.classes, self.classify(part).probabilities)
                 nodes += way.names(way.inner(0.5))

@@ -129,7 +129,7 @@ class KnownClasses:
             if new is not None:
                 space.rename(f"{AWAY}{place}", new)
         # At once: one by one, all classes would be copied for each of thousands.
-        enrolled = changes.enrolled.values()
+        enrolled = list(changes.enrolled.values())
         if space.tree is not None:
             space.tree = _with_enrolled(space.tree, enrolled)
         # Two servers may have spelt a name in two ways; the first name and the last examples count.
