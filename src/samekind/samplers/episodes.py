@@ -65,7 +65,8 @@ class Episodes:
 
     Classes and items are drawn without replacement within a task and anew for every task, so an item may be
     in two tasks of a batch. A class with fewer than ``shot + queries`` items is refused, by its name in
-    ``names``. Nothing is drawn item by item: an epoch is a few operations on tensors.
+    ``names``. Groups of items are not looked at. Nothing is drawn item by item: an epoch is a few operations
+    on tensors.
     """
 
     def __init__(
