@@ -26,6 +26,7 @@ from samekind.cli.main import app
 from samekind.data import Items, SplitSettings, clusters, digits, prepare
 from samekind.evaluation import Row
 from samekind.measures import equal_error_rate
+from samekind.measures.geometry import step_dynamics
 from samekind.prototypes import SupportMeans
 from samekind.recipes import few_shot, fit, unseen, verification
 from samekind.similarities import Cosine
@@ -1200,6 +1201,23 @@ def test_a_stopped_training_by_tasks_goes_on_to_the_same_numbers(load, tmp_path,
     assert (whole.best, whole.curves) == (parts.best, parts.curves) == (1, whole.curves)
     tensors = zip(space.state_dict().values(), other.state_dict().values(), strict=True)
     assert all(torch.equal(one, two) for one, two in tensors)
+
+
+@pytest.mark.parametrize("by", ["proto", "nearest"])
+def test_the_study_measures_steps_by_what_stands_for_a_class(load, tmp_path, monkeypatch, by):
+    load("grid", "few_shot_study")
+    teaching, taken = load("teaching"), []
+
+    def measured(*given, nearest):
+        taken.append(nearest)
+        return step_dynamics(*given, nearest=nearest)
+
+    monkeypatch.setattr(teaching, "step_dynamics", measured)
+    items = clusters(classes=5, items=8, dimension=6, seed=1)
+    run = few_shot(items, by=by, shot=2, queries=3).override(["epochs=2", "batches.steps=3", "ahead=2"])
+    fabric = launch("cpu", run.precision)
+    teaching.taught(run, items, fabric, lambda *_: 0.5, store=tmp_path / "whole.pt", deadline=math.inf)
+    assert taken == [by == "nearest"] * 2
 
 
 @pytest.mark.parametrize("system", ["conv4-proto-dr", "conv4-nearest-softmax", "conv4-matching"])

@@ -1,16 +1,18 @@
 """The tree of a space: saved with it, and changed as its classes are."""
 
+import copy
 import json
 
 import pytest
 import torch
 
+from samekind import space as space_room
 from samekind.encoders import MLP
 from samekind.errors import DataError, SpaceError
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Cosine
 from samekind.space import MetricSpace
-from samekind.taxonomy import Tree
+from samekind.taxonomy import Tree, grown
 
 TREE = Tree(("animals", "mammals", "fish", "cat", "dog", "shark", "ray", "fox"), (-1, 0, 0, 1, 1, 2, 2, 1))
 CORNERS = torch.tensor([[3.0, 0, 1, 0], [3, 1, 0, 0], [-3, 0, 1, 1], [-3, 1, 0, 1]])
@@ -72,6 +74,25 @@ def test_a_new_class_goes_to_the_named_node_or_to_its_place_in_the_tree(space):
     with pytest.raises(DataError, match='expected a node of the tree, got "mamals"'):
         space.enroll("seal", CORNERS[2:3], under="mamals")
     assert "seal" not in space.classes
+
+
+def test_many_classes_are_placed_at_once_as_each_by_itself(space, monkeypatch):
+    """By the classes known before. A tree is checked as a whole, so it must not be made for each."""
+    generator = torch.Generator().manual_seed(0)
+    vectors = CORNERS[torch.arange(30) % 4] + torch.randn(30, 4, generator=generator)
+    examples = {f"class {number}": vector[None] for number, vector in enumerate(vectors)}
+    expected = {}
+    for name, z in examples.items():
+        alone = copy.deepcopy(space)
+        alone.enroll(name, z)
+        expected[name] = alone.tree.parent(name)
+    made = []
+    monkeypatch.setattr(space_room, "grown", lambda *given: made.append(given) or grown(*given))
+    monkeypatch.setattr(space_room, "TOGETHER", 7)
+    space.enroll_classes({"fox": CORNERS[:1], **examples})
+    assert {name: space.tree.parent(name) for name in examples} == expected
+    assert len(set(expected.values())) > 1
+    assert len(made) == 1
 
 
 def test_under_a_node_needs_a_tree_and_an_empty_space_has_its_root(space):

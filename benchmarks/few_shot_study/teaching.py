@@ -14,6 +14,7 @@ from torch import Tensor
 
 from samekind.data import Items
 from samekind.measures.geometry import DYNAMICS, step_dynamics
+from samekind.prototypes import by_examples
 from samekind.space import MetricSpace
 from samekind.training import Run, build_space
 from samekind.training.build import build_sampler
@@ -95,7 +96,7 @@ def _steps(learner: Learner, items: Items, batches: Tensor, *, number: int) -> d
         after = embedded_as_trained(space.encoder, x)
         layout = learner.context.layout
         assert layout is not None
-        support, nearest = layout.support(x.device), space.prototypes.count > 1
+        support, nearest = layout.support(x.device), by_examples(space.prototypes)
         values = step_dynamics(before, after, y, support, nearest=nearest).tolist()
     return {
         **dict(zip(DYNAMICS, values, strict=True)),

@@ -38,6 +38,7 @@ from samekind.prototypes.classes import A_NAME, example_counts, expect_examples,
 from samekind.similarities import Cosine, Fused, Similarity, blocks, score_all, score_enrolled
 from samekind.taxonomy import Descent, Tree, grown, renamed
 
+TOGETHER = 1000  # classes that are placed in a tree at a time
 ALREADY = 'the class "{}" is already there; ask to replace it, or choose another name'
 
 
@@ -229,9 +230,7 @@ class MetricSpace(nn.Module):
         again = [name for name in names if name in known]
         if again and not replace:
             raise SpaceError(ALREADY.format(again[0]))
-        tree = self.tree
-        for name, z in zip(names, examples.values(), strict=True):
-            tree = self._tree_with(tree, name, z, under)
+        tree = self._tree_with(dict(zip(names, examples.values(), strict=True)), under)
         put_means(self.prototypes, names, [z.detach() for z in examples.values()])
         self.tree, new = tree, set(names)
         self.enrolled = [*(name for name in self.enrolled if name not in new), *names]
@@ -329,22 +328,24 @@ class MetricSpace(nn.Module):
             setattr(self, entry.name, getattr(record, entry.name))
         self.enrolled = list(record.enrolled)
 
-    def _tree_with(self, tree: Tree | None, name: str, z: Tensor, under: str | None) -> Tree | None:
-        """The tree with a class that is enrolled from examples; None without a tree."""
-        if tree is None:
-            if under is not None:
+    def _tree_with(self, examples: Mapping[str, Tensor], under: str | None) -> Tree | None:
+        """The tree with classes that are enrolled from examples; None without a tree."""
+        tree = self.tree
+        for name in examples if under is not None else ():
+            if tree is None:
                 raise SpaceError(f'this space has no tree, so "{name}" cannot stand under "{under}"')
-            return None
-        if name in tree:
-            above = tree.parent(name)
-            if under not in (None, above):
+            if name in tree and under != (above := tree.parent(name)):
                 raise SpaceError(f'"{name}" stands under "{above}" in the tree, not under "{under}"')
-            return tree
-        if under is None and self.classes:
-            likely = self.classify(z.detach().mean(0, keepdim=True).to(self.prototypes.vectors))
-            way = Descent(tree, self.classes, likely.probabilities)
-            [under] = way.names(way.inner(0.5))
-        return grown(tree, name, under=under or tree.root)
+        if tree is None:
+            return None
+        new, nodes = [name for name in examples if name not in tree], list[str]()
+        if new and under is None and self.classes:
+            means = torch.stack([examples[name].detach().mean(0) for name in new])
+            for part in torch.split(means.to(self.prototypes.vectors), TOGETHER):
+                with torch.no_grad():  # or every pair would be kept
+                    way = Descent(tree, self.classes, self.classify(part).probabilities)
+                nodes += way.names(way.inner(0.5))
+        return grown(tree, dict(zip(new, nodes or [under or tree.root] * len(new), strict=True)))
 
     def _answers(self, z: Tensor, head: Head, kind: Kind | None) -> list[tuple[Tensor, Tensor]]:
         """The scores and the logits of a head; for the fused one, of both heads."""

@@ -83,12 +83,13 @@ def test_writes_the_format_of_the_ending_reproducibly(samekind, tmp_path, ending
     [
         (
             ["--form", "softmax"],
-            'there is no form "softmax"; Known: arcface, cosface, distance, normface, ratio, sphereface, …',
+            'there is no form "softmax"; Known: all, arcface, cosface, distance, normface, …',
         ),
         (
             ["--form", "normface", "--plane"],
             "normface compares directions, so it is drawn on the sphere, not …",
         ),
+        (["--epsilon", "2"], "--epsilon is for the picture voronoi; leave it out for confidence"),
         (["--classes", "9"], "expected 2 to 7 classes on the plane, got 9"),
         (["--scale", "-1"], "a scale must be a positive number, got -1.0"),
         (["--out", "map.bmp"], "a picture ends in .pdf, .png, .svg; got map.bmp"),

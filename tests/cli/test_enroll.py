@@ -58,8 +58,8 @@ def test_warns_of_a_threshold_fitted_before(samekind, run, sevens):
     answer = samekind("enroll", "seven", *sevens, "--space", run)
     assert answer.err == (
         'careful: the threshold for none of these was fitted before the class "seven" was added, on some: '
-        "9 known, 8 unknown; it was made to turn away the unknown items there, those of this class too if it "
-        f"was among them; fit it again: samekind calibrate {run / 'space'} DATA --open-set\n"
+        "9 known, 8 unknown; it was made to turn away the unknown items there, those of a class "
+        f"that is known now too; fit it again: samekind calibrate {run / 'space'} DATA --open-set\n"
     )
     assert MetricSpace.load(run / "space").open_set == space.open_set
     content = json.loads(samekind("enroll", "seven", "--remove", "--space", run, "--json").out)

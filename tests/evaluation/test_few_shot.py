@@ -191,6 +191,22 @@ def test_tuned_prototypes_answer_tasks():
         few_shot(space, items, z, **options, tuned=3, by="nearest")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"by": "median"}, 'a class is made by "mean", "nearest", "sum" or "votes"; got "median"'),
+        ({"centre": -1}, "centre is how many queries have one mean: 2 or more, or 0; got -1"),
+        ({"centre": 1}, "2 or more, or 0; got 1"),
+        ({"tuned": -2}, "tuned is a number of steps, 0 or more; got -2"),
+    ],
+)
+def test_refuses_impossible_heads(wrong, says):
+    items = clusters(classes=3, items=4, dimension=2, spread=0.5)
+    space = MetricSpace(nn.Identity(), Cosine(), SupportMeans(dimension=2)).eval()
+    with pytest.raises(SettingError, match=says):
+        few_shot(space, items, items.inputs, name="x", tasks=2, **wrong)
+
+
 def test_fewer_tasks_than_were_asked_for_are_counted():
     sample = Sample("few-shot", "x", "5-way 1-shot", "cosine", "episodes", 0.5, torch.zeros(86))
     assert [row.note for row in few_shot_rows([sample], 600, "x")] == ["of 86 of 600 tasks; x"]

@@ -62,8 +62,8 @@ def test_labels_need_not_be_consecutive():
 
 
 def test_names_the_classes_that_are_too_small():
-    with pytest.raises(SettingError, match=r"4 items of a class.*fewer: 1 \(3\), 3 \(2\)\."):
-        Balanced(labels_of(4, 3, 5, 2), classes=2, items=4, seed=0)
+    with pytest.raises(SettingError, match=r"4 items of a class.*fewer: owl \(3\), kite \(2\)\."):
+        Balanced(labels_of(4, 3, 5, 2), classes=2, items=4, seed=0, names=["wren", "owl", "gull", "kite"])
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from samekind import samplers
 LABELS = torch.tensor([label for label in range(10) for _ in range(7)])
 
 # What a sampler cannot do without beside labels and seed: three domains of 24, 23 and 23 items.
-NEEDED = {"domains": torch.arange(len(LABELS)) % 3}
+NEEDED = {"domains": torch.arange(len(LABELS)) % 3, "names": tuple("abcdefgh")}
 
 # Where an item can be twice in a batch: two tasks may share one, a short domain is gone through again, and
 # triplets are drawn with

@@ -54,9 +54,10 @@ def test_the_generator_decides():
         ({"way": 5}, "tasks of 5 classes need as many; the items are of 4"),
         (
             {"shot": 4, "queries": 3},
-            "4 shots and 3 queries need 7 items of every class; class 3 has 6: lower queries to 2",
+            r"4 shots and 3 queries need 7 items of every class; these have fewer: class 3 \(6\), "
+            r"class 5 \(6\), class 8 \(6\), class 9 \(6\); lower queries to 2, or leave out these classes",
         ),
-        ({"shot": 6, "queries": 1}, "class 3 has 6: lower shot, or leave out the class"),
+        ({"shot": 6, "queries": 1}, r"class 9 \(6\); lower shot, or leave out these classes"),
         ({"way": 1}, "way 1"),
         ({"shot": 0}, "shot 0"),
         ({"queries": 0}, "queries 0"),
@@ -116,5 +117,18 @@ def test_tasks_that_differ_in_size_are_stacked_apart():
 
 
 def test_a_sampler_refuses_impossible_tasks():
-    with pytest.raises(SettingError, match="need 7 items of every class; class 3 has 6"):
+    with pytest.raises(SettingError, match=r"need 7 items of every class; these have fewer: class 3 \(6\)"):
         Episodes(LABELS, way=2, shot=4, queries=3, seed=0)
+
+
+def test_a_sampler_names_classes_with_too_few_items():
+    """With one shot and one query nothing can be lowered."""
+    labels, names = torch.tensor([0, 0, 1, 2, 2, 2, 3]), ["owl", "wren", "gull", "kite"]
+    says = r"^1 shot and 1 query need 2 items .* fewer: wren \(1\), kite \(1\); leave out these classes$"
+    with pytest.raises(SettingError, match=says):
+        Episodes(labels, way=2, shot=1, queries=1, seed=0, names=names)
+
+
+def test_a_sampler_without_steps_is_refused_for_its_steps():
+    with pytest.raises(SettingError, match="at least 1 step; got steps 0"):
+        Episodes(LABELS, way=2, steps=0, seed=0)

@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 
+from samekind import space as space_room
 from samekind.errors import SamekindError
 from samekind.index import Exact
 from samekind.questions.embedded import Embedded
@@ -101,6 +102,38 @@ def test_a_class_stands_in_the_tree_where_it_stood(space, again, points_folder):
     assert answer.under == "sides"
     KnownClasses(fresh, classes._enrolments)
     assert fresh.tree.parent("left") == "sides"
+
+
+def test_a_class_may_stand_under_an_enrolled_one_and_without_its_node_by_its_looks(space):
+    fresh = copy.deepcopy(space)
+    space.tree = Tree(("all", "sides", "right", "up", "corner"), (-1, 0, 1, 0, 0))
+    fresh.tree = space.tree.subtree(["right", "up"])
+    classes = KnownClasses(space, Enrolments(Exact(2, score="euclidean")))
+    for name, under in (("left", "up"), ("lefter", "left"), ("edge", "corner")):
+        classes.enroll(name, examples([1.0, 0.1]), replace=False, under=under)
+    KnownClasses(fresh, classes._enrolments)
+    assert fresh.tree.path("lefter") == ("all", "up", "left", "lefter")
+    assert fresh.tree.parent("edge") == "sides"
+
+
+def test_thousands_of_classes_are_made_anew_at_once(classes, space, again, monkeypatch):
+    """One by one, a change would make people wait the longer for each class there is, twice over."""
+    for number in range(20):
+        classes.enroll(f"class {number}", examples([float(number), 1.0]), replace=False, under=None)
+    put, calls = space_room.put_means, []
+    monkeypatch.setattr(space_room, "put_means", lambda *given: calls.append(put(*given)))
+    classes.remove("class 3")
+    assert len(calls) == 1
+    assert prototypes(again(classes)) == prototypes(space)
+    assert len(space.enrolled) == 19
+
+
+def test_a_name_that_two_servers_spelt_in_two_ways_is_one_class(space):
+    enrolments = Enrolments(Exact(2, score="euclidean"))
+    enrolments.enroll("M\u00f6we", torch.tensor([[2.0, 0.0]]), replace=False, under=None)
+    enrolments.enroll("Mo\u0308we", torch.tensor([[0.0, 3.0]]), replace=False, under=None)
+    KnownClasses(space, enrolments)
+    assert prototypes(space) == {"right": [1, 0], "up": [0, 1], "M\u00f6we": [0, 3]}
 
 
 def test_lists_every_class(classes):

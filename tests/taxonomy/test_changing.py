@@ -9,11 +9,20 @@ TREE = Tree(("animals", "mammals", "cat", "dog", "shark"), (-1, 0, 1, 1, 0), (1,
 
 
 def test_a_new_leaf_is_as_far_as_its_siblings_on_average():
-    tree = grown(TREE, "fox", under="mammals")
+    tree = grown(TREE, {"fox": "mammals"})
     assert tree.parent("fox") == "mammals"
     assert tree.lengths[tree.place("fox")] == 2
     assert tree.subtree(["cat", "dog", "shark"]) == TREE
-    assert grown(TREE, "tabby", under="cat").distances(["tabby", "cat"]).tolist() == [[0, 1], [1, 0]]
+    assert grown(TREE, {"tabby": "cat"}).distances(["tabby", "cat"]).tolist() == [[0, 1], [1, 0]]
+
+
+def test_many_leaves_at_once_are_as_one_after_the_other():
+    under = {"fox": "mammals", "ray": "animals", "vixen": "fox", "cub": "fox", "wolf": "mammals"}
+    tree = TREE
+    for name, above in under.items():
+        tree = grown(tree, {name: above})
+    assert grown(TREE, under) == tree
+    assert grown(TREE, {}) == TREE
 
 
 def test_a_node_gets_another_name():
@@ -26,9 +35,9 @@ def test_a_node_gets_another_name():
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda: grown(TREE, "cat", under="animals"), '"cat" is in the tree already, under "mammals"'),
-        (lambda: grown(TREE, "animals", under="cat"), '"animals" is in the tree already, as its root'),
-        (lambda: grown(TREE, "fox", under="mamals"), 'got "mamals"; .*mammals'),
+        (lambda: grown(TREE, {"cat": "animals"}), '"cat" is in the tree already, under "mammals"'),
+        (lambda: grown(TREE, {"animals": "cat"}), '"animals" is in the tree already, as its root'),
+        (lambda: grown(TREE, {"fox": "mamals"}), 'got "mamals"; .*mammals'),
         (lambda: renamed(TREE, "cat", "dog"), '"dog" is in the tree already'),
         (lambda: renamed(TREE, "fox", "wolf"), 'got "fox"'),
     ],

@@ -302,7 +302,7 @@ def settable(function, *, hidden):
 @pytest.mark.parametrize("name", samplers.SAMPLERS)
 def test_the_arguments_of_a_sampler_do_not_clash_with_its_name(name):
     sampler = getattr(samplers, name)
-    arguments = settable(sampler, hidden=("labels", "domains", "seed"))
+    arguments = settable(sampler, hidden=("labels", "domains", "names", "seed"))
     assert not set(arguments) & {field.name for field in dataclasses.fields(Batches)}
     hints = typing.get_type_hints(sampler.__init__)
     for argument, parameter in arguments.items():

@@ -66,6 +66,8 @@ def draw(
         regions = draw_regions(out, epsilon or EPSILONS)
         content, words = regions.to_json(), _regions_in_words(regions)
     else:
+        if epsilon:
+            raise SettingError("--epsilon is for the picture voronoi; leave it out for confidence")
         drawn = draw_confidence(out, form=form, classes=classes, scale=scale, on_sphere=sphere, angle=angle)
         content, words = drawn.to_json(), _maps_in_words(drawn)
     shown = f"{words}\nThe picture is in {out}"

@@ -2,19 +2,15 @@
 
 from samekind.decisions.decision import Decision
 
-STALE = (
-    'the threshold for none of these was fitted before the class "{name}" was {done}, on {trials}{why}; '
-    "fit it again"
-)
-ONCE_UNKNOWN = (
-    "; it was made to turn away the unknown items there, those of this class too if it was among them"
-)
+STALE = "the threshold for none of these was fitted before {what} {done}, on {trials}{why}; fit it again"
+ONCE_UNKNOWN = "; it was made to turn away the unknown items there, those of a class that is known now too"
 
 
-def stale_threshold(open_set: Decision, name: str, done: str) -> str:
-    """The warning after a class was added, replaced or removed.
+def stale_threshold(open_set: Decision, name: str, done: str, *, classes: int = 1) -> str:
+    """The warning after a class was added, replaced or removed, or so many ``classes`` at once.
 
     Which classes were unknown then is not stored, so there is a warning for every change of the classes.
     """
+    what = f'the class "{name}" was' if classes == 1 else f"{classes:,} classes were"
     why = ONCE_UNKNOWN if done == "added" else ""
-    return STALE.format(name=name, done=done, trials=open_set.trials, why=why)
+    return STALE.format(what=what, done=done, trials=open_set.trials, why=why)

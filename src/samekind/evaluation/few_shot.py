@@ -11,7 +11,7 @@ from samekind.data.words import counted
 from samekind.errors import SettingError
 from samekind.evaluation.rows import Row, noted
 from samekind.evaluation.samples import Sample, mean_sample, rows_of
-from samekind.evaluation.task_heads import OWN, By, TaskHead, task_accuracies
+from samekind.evaluation.task_heads import OWN, By, TaskHead, expect_head, task_accuracies
 from samekind.evaluation.tasks import drawn_tasks, task_note
 from samekind.evaluation.tuned_prototypes import tuned_accuracies
 from samekind.inference import asking, device_of
@@ -58,6 +58,7 @@ def few_shot(
     are not usual. To centre pays only where queries are of all classes in turn, as they are here.
     """
     head, apart = TaskHead(by=by, centre=centre), groups_apart(items)
+    expect_head(head)
     how = [
         BY[by],
         f"centred on {centre} queries of all classes in turn" if centre else "",
@@ -110,6 +111,8 @@ def few_shot_samples(
     """The same before the intervals are made: the accuracy of each task, in the same order for one seed. The
     ``head`` is taken for each kind of score.
     """
+    if tuned < 0:
+        raise SettingError(f"tuned is a number of steps, 0 or more; got {tuned}")
     if tuned and (head.by != "mean" or head.centre):
         raise SettingError('prototypes are tuned from the means of the examples: by="mean", centre=0')
     z, apart = z.to(device_of(space)), groups_apart(items)

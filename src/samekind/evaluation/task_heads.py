@@ -5,7 +5,7 @@ Similarities for Prototypical Classifiers"; Kim, "On the Significance of Distanc
 paper II and its appendix D.
 """
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import torch
 from torch import Tensor
@@ -50,6 +50,14 @@ class TaskHead(NamedTuple):
 OWN = TaskHead()
 
 
+def expect_head(head: TaskHead) -> None:
+    """Raises SettingError for an unknown way to make a class, and for queries that cannot be centred."""
+    if head.by not in get_args(By):
+        raise SettingError(f'a class is made by "mean", "nearest", "sum" or "votes"; got "{head.by}"')
+    if head.centre < 0 or head.centre == 1:
+        raise SettingError(f"centre is how many queries have one mean: 2 or more, or 0; got {head.centre}")
+
+
 def head_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = OWN) -> Tensor:
     """How alike each query and each class of its task are, for several tasks at once: embeddings (n, d) of
     all items -> (tasks, way * queries, way).
@@ -57,6 +65,7 @@ def head_scores(space: MetricSpace, z: Tensor, tasks: Episode, head: TaskHead = 
     The scores of a kind are times its scale. The fused kind averages the probabilities of the similarity and
     the cosine.
     """
+    expect_head(head)
     if head.kind == "fused":
         parts = [head_scores(space, z, tasks, head._replace(kind=kind)) for kind in ("similarity", "cosine")]
         return 0.5 * (parts[0].softmax(-1) + parts[1].softmax(-1))
@@ -93,9 +102,7 @@ def _scored(
             return scores.amax(3)
         case "sum":
             return scores.logsumexp(3)
-        case "votes":
-            return _votes(scores, shot // 2 + 1)
-    raise SettingError(f'a class is made by "mean", "nearest", "sum" or "votes"; got "{head.by}"')
+    return _votes(scores, shot // 2 + 1)
 
 
 def _votes(scores: Tensor, voters: int) -> Tensor:

@@ -119,7 +119,9 @@ def _training(plan: Plan) -> tuple[PlannedTraining, Sets]:
     for part in (sets.validation, *([sets.test] if run.select_on == "test" else [])):
         validation(part, run.validate, watch=run.watch)
     _build(run, sets.train)
-    sampler = build.build_sampler(run, sets.train.labels, domains=sets.train.domains)
+    sampler = build.build_sampler(
+        run, sets.train.labels, domains=sets.train.domains, names=sets.train.classes
+    )
     parts = {"train": sets.train, "validation": sets.validation, **sets.tests()}
     planned = PlannedTraining(
         recipe=run.recipe,

@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from samekind.errors import SettingError
+from samekind.errors import SettingError, nearest
 from samekind.measures import smallest_distance
 from samekind.reports import Confidence, confidence_map, voronoi_regions, write_figure
-from samekind.reports.confidence import OF_DIRECTIONS
+from samekind.reports.confidence import FORMS, OF_DIRECTIONS
 from samekind.reports.voronoi_regions import TOY, TOY_CLASSES, nearest_neighbour_accuracies
 
 #: Draw every form that there is on the surface.
@@ -75,6 +75,8 @@ def draw_confidence(
     if on_sphere is None:
         on_sphere = form in OF_DIRECTIONS or angle
     surface = "sphere" if on_sphere else "plane"
+    if form not in (*FORMS, ALL_FORMS):
+        raise SettingError(f'there is no form "{form}"; {nearest(form, (*FORMS, ALL_FORMS))}')
     if form == ALL_FORMS:
         maps = Confidence.of_all_forms(classes, scale, surface, angle)
     else:

@@ -139,10 +139,9 @@ def enroll_classes(
     z = embedded(space, items.inputs, title="enrol", progress=progress)
     replaced = tuple(name for name in spelt if name in known)
     space.enroll_classes({name: z[places] for name, places in rows.items()}, replace=replace)
-    named = spelt[0] if len(spelt) == 1 else f"{spelt[0]} and {len(spelt) - 1:,} more"
     done = "replaced" if len(replaced) == len(spelt) else "added"
     counts = {name: len(places) for name, places in zip(spelt, rows.values(), strict=True)}
-    stale, nothing = _stale(space, named, done), unheard_in(space, items)
+    stale, nothing = _stale(space, spelt[0], done, classes=len(spelt)), unheard_in(space, items)
     return EnrolledClasses(counts, replaced, len(space.classes), stale, nothing)
 
 
@@ -163,6 +162,6 @@ def _several_labels(name: str, labels: Sequence[str | None]) -> str | None:
     return SEVERAL.format(labels=", ".join(named), name=name)
 
 
-def _stale(space: MetricSpace, name: str, done: str) -> str | None:
+def _stale(space: MetricSpace, name: str, done: str, *, classes: int = 1) -> str | None:
     """A warning if there is a threshold for none of these."""
-    return None if space.open_set is None else stale_threshold(space.open_set, name, done)
+    return None if space.open_set is None else stale_threshold(space.open_set, name, done, classes=classes)

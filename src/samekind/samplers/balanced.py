@@ -3,13 +3,15 @@
 Hermans et al., "In Defense of the Triplet Loss for Person Re-Identification", 2017.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from samekind.errors import SettingError
 from samekind.samplers.deck import Deck
 from samekind.samplers.epochs import epoch_generator
-from samekind.samplers.members import members_by_class
+from samekind.samplers.members import members_by_class, too_small
 
 
 class Balanced:
@@ -17,25 +19,27 @@ class Balanced:
 
     No class and no item is twice in a batch. An epoch has as many batches as one pass over the items, at
     least one, and uses all classes that occur in ``labels`` evenly: items of a small class come several
-    times, and some of a large one not at all.
+    times, and some of a large one not at all. ``names`` are those of the classes, for errors.
     """
 
-    def __init__(self, labels: Tensor, *, classes: int = 8, items: int = 4, seed: int) -> None:
+    def __init__(
+        self, labels: Tensor, *, classes: int = 8, items: int = 4, seed: int, names: Sequence[str] = ()
+    ) -> None:
         if classes < 1 or items < 1:
             raise SettingError(f"classes and items must be at least 1; got {classes} and {items}")
         members = members_by_class(labels)
         if classes > len(members):
             raise SettingError(f"batches of {classes} classes need as many; the items are of {len(members)}")
-        short = [f"{label} ({len(indices)})" for label, indices in members.items() if len(indices) < items]
-        if short:
+        if short := too_small(members, items, names):
             raise SettingError(
-                f"batches need {items} items of a class; these classes have fewer: {', '.join(short)}. "
+                f"batches need {items} items of a class; these classes have fewer: {short}. "
                 "Lower items, or leave these classes out."
             )
         self.labels = labels
         self.classes = classes
         self.items = items
         self.seed = seed
+        self.names = names
 
     def __len__(self) -> int:
         # Never 0: the constructor has checked that there is one batch.

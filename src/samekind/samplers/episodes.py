@@ -9,9 +9,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from samekind.data.words import counted
 from samekind.errors import SettingError
 from samekind.samplers.epochs import epoch_generator
-from samekind.samplers.members import members_by_class
+from samekind.samplers.members import members_by_class, too_small
 
 #: Numbers that are drawn at a time, at most, to choose classes and items by.
 DRAWN = 2**22
@@ -63,8 +64,9 @@ class Episodes:
     and ``queries`` other items of each. See `Layout` for their order.
 
     Classes and items are drawn without replacement within a task and anew for every task, so an item may be
-    in two tasks of a batch. A class with fewer than ``shot + queries`` items is refused. Nothing is drawn
-    item by item: an epoch is a few operations on tensors.
+    in two tasks of a batch. A class with fewer than ``shot + queries`` items is refused, by its name in
+    ``names``. Groups of items are not looked at. Nothing is drawn item by item: an epoch is a few operations
+    on tensors.
     """
 
     def __init__(
@@ -77,10 +79,12 @@ class Episodes:
         tasks: int = 1,
         steps: int = 100,
         seed: int,
+        names: Sequence[str] = (),
     ) -> None:
-        self._members = _Padded.of(
-            _members(labels, way=way, shot=shot, queries=queries, tasks=min(tasks, steps))
-        )
+        if steps < 1:
+            raise SettingError(f"an epoch has at least 1 step; got steps {steps}")
+        members = _members(labels, way=way, shot=shot, queries=queries, tasks=tasks, names=names)
+        self._members = _Padded.of(members)
         self.labels = labels
         self.way = way
         self.shot = shot
@@ -88,6 +92,7 @@ class Episodes:
         self.tasks = tasks
         self.steps = steps
         self.seed = seed
+        self.names = names
 
     @property
     def layout(self) -> Layout:
@@ -191,7 +196,9 @@ def _without_replacement(counts: Tensor, drawn: int, generator: torch.Generator)
     return lots.topk(drawn, dim=-1, largest=False).indices
 
 
-def _members(labels: Tensor, *, way: int, shot: int, queries: int, tasks: int) -> dict[int, Tensor]:
+def _members(
+    labels: Tensor, *, way: int, shot: int, queries: int, tasks: int, names: Sequence[str] = ()
+) -> dict[int, Tensor]:
     """The items of each class; raises SettingError where there are too few for such tasks."""
     if way < 2 or min(shot, queries, tasks) < 1:
         raise SettingError(
@@ -201,15 +208,12 @@ def _members(labels: Tensor, *, way: int, shot: int, queries: int, tasks: int) -
     members = members_by_class(labels)
     if len(members) < way:
         raise SettingError(f"tasks of {way} classes need as many; the items are of {len(members)}")
-    label, fewest = min(
-        ((label, len(indices)) for label, indices in members.items()), key=lambda pair: pair[1]
-    )
-    if fewest < shot + queries:
-        advice = (
-            f"lower queries to {fewest - shot}" if fewest > shot else "lower shot, or leave out the class"
-        )
+    if short := too_small(members, shot + queries, names):
+        fewest = min(map(len, members.values()))
+        lower = f"lower queries to {fewest - shot}, or " if fewest > shot else "lower shot, or " * (shot > 1)
         raise SettingError(
-            f"{shot} shots and {queries} queries need {shot + queries} items of every class; "
-            f"class {label} has {fewest}: {advice}"
+            f"{counted(shot, 'shot', 'shots')} and {counted(queries, 'query', 'queries')} need "
+            f"{shot + queries} items of every class; these have fewer: {short}; "
+            f"{lower}leave out these classes"
         )
     return members

@@ -4,21 +4,22 @@ import copy
 import logging
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-from samekind.data.words import spelt_as
+from samekind.data.words import composed, spelt_as
 from samekind.errors import SpaceError
 from samekind.prototypes.classes import example_counts
 from samekind.questions.embedded import Embedded
 from samekind.questions.enroll import Enrolled, enroll, remove_class
 from samekind.serving.engine import Answer
-from samekind.serving.enrolments import Enrolments
+from samekind.serving.enrolments import EnrolledClass, Enrolments
 from samekind.serving.refusal import Refusal, class_taken
 from samekind.space import MetricSpace
+from samekind.taxonomy import Tree, grown
 
 ELSEWHERE = (
     "the enrolled classes of this space are being written by another server, so they cannot be changed here; "
@@ -127,9 +128,24 @@ class KnownClasses:
         for place, new in enumerate(moved.values()):
             if new is not None:
                 space.rename(f"{AWAY}{place}", new)
-        for one in changes.enrolled.values():
-            under = one.under if space.tree is not None and one.under in space.tree else None
-            space.enroll(one.name, one.z.to(torch.float32), replace=True, under=under)
+        # At once: one by one, all classes would be copied for each of thousands.
+        enrolled = list(changes.enrolled.values())
+        if space.tree is not None:
+            space.tree = _with_enrolled(space.tree, enrolled)
+        # Two servers may have spelt a name in two ways; the first name and the last examples count.
+        names = {composed(one.name): one.name for one in reversed(enrolled)}
+        examples = {names[composed(one.name)]: one.z.to(torch.float32) for one in enrolled}
+        space.enroll_classes(examples, replace=True)
+
+
+def _with_enrolled(tree: Tree, enrolled: Iterable[EnrolledClass]) -> Tree:
+    """The tree with enrolled classes where they stand; without those whose node is no more."""
+    nodes, under = set(tree.names), dict[str, str]()
+    for one in enrolled:
+        if one.name not in nodes and one.under in nodes:
+            under[one.name] = one.under
+            nodes.add(one.name)
+    return grown(tree, under)
 
 
 #: The parts of a space that classes are in.

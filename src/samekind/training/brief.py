@@ -24,7 +24,7 @@ def train_briefly(run: Run, items: Items, *, device: str = "auto") -> MetricSpac
         items = resident(items, fabric.device)
         space = build_space(run, items)
         expect_trained(run, space)
-        sampler = build_sampler(run, items.labels, domains=items.domains)
+        sampler = build_sampler(run, items.labels, domains=items.domains, names=items.classes)
         learner, step = Learner(run, space, items, fabric, batches=len(sampler)), 0
         with learner.training():
             for epoch in range(run.epochs):

@@ -70,8 +70,12 @@ def build_memory(run: Run, space: MetricSpace) -> Memory | None:
     return Memory(size=run.memory, dimension=space.prototypes.dimension)
 
 
-def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) -> Any:
-    """The sampler of a run over these labels, and the domains of the items where it takes them."""
+def build_sampler(
+    run: Run, labels: Tensor, *, domains: Tensor | None = None, names: Sequence[str] = ()
+) -> Any:
+    """The sampler of a run over these labels, and the domains of the items where it takes them; ``names`` are
+    those of the classes, for its errors.
+    """
     name = run.batches.sampler
     if name not in samplers.SAMPLERS:
         raise SettingError(f'run.batches: there is no sampler "{name}"; {nearest(name, samplers.SAMPLERS)}')
@@ -82,6 +86,8 @@ def build_sampler(run: Run, labels: Tensor, *, domains: Tensor | None = None) ->
         if domains is None:
             raise SettingError(f"run.batches: {name} needs the domain of each item, which these items lack")
         facts["domains"] = domains
+    if "names" in parameters:
+        facts["names"] = names
     known = [parameter for parameter in parameters if parameter not in facts]
     check_arguments(run.batches.arguments, known, sampler.__init__, f"run.batches ({name})")
     return sampler(**facts, **run.batches.arguments)

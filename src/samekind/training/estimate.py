@@ -26,7 +26,7 @@ def seconds_of_training(run: Run, items: Items, *, device: str = "auto") -> floa
     fabric = launch(device, run.precision)
     with random_states_kept(), current(fabric.device):
         torch.manual_seed(run.seed)
-        sampler = build_sampler(run, items.labels, domains=items.domains)
+        sampler = build_sampler(run, items.labels, domains=items.domains, names=items.classes)
         batch = sampler.batches(0)[0]
         some = replace(items.take(batch.cpu()), labels=items.labels[batch.cpu()].clone())
         learner = Learner(run, build_space(run, some), some, fabric, batches=len(sampler))

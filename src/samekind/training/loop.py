@@ -111,7 +111,7 @@ class Trainer:
         given = ["encoder"] if encoder is not None or folder.last.exists() else []
         begun = take_weights(self.space, start) if start is not None else given
         expect_trained(run, self.space, begun=begun)
-        self.sampler = build_sampler(run, items.labels, domains=items.domains)
+        self.sampler = build_sampler(run, items.labels, domains=items.domains, names=items.classes)
         self.learner = Learner(run, self.space, items, fabric, batches=len(self.sampler))
         self.progress = RunProgress()
         self._resume_or_begin(split)

@@ -58,7 +58,9 @@ def within_memory(run: Run, items: Items, *, device: str = "auto") -> Run:
     changes = build_augmentations(run, items)
     x = augment(scaled(shown), changes, generator=torch.Generator(), channels=channels)
     fits = items_at_once(encoder, x.shape[1:])
-    largest = max(map(len, build_sampler(run, items.labels, domains=items.domains).batches(0)))
+    largest = max(
+        map(len, build_sampler(run, items.labels, domains=items.domains, names=items.classes).batches(0))
+    )
     return run if largest <= fits else replace(run, batches=replace(run.batches, at_once=fits))
 
 

@@ -30,6 +30,11 @@ def test_a_table_of_one_row_is_one_item(tmp_path):
         reader.read(tmp_path / "two.csv")
 
 
+def test_a_folder_or_file_that_is_not_there_is_said_to_be_missing(tmp_path):
+    with pytest.raises(DataError, match=r"there is no file or folder .*birds"):
+        TableReader(columns=["a"]).read(tmp_path / "birds")
+
+
 def test_a_row_is_read_from_the_bytes_of_a_table():
     reader = TableReader(columns=["b", "a"])
     assert reader.read(b"a,b\n1,2\n").tolist() == [2, 1]

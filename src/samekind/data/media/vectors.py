@@ -1,6 +1,7 @@
 """Vectors: .npy arrays of one dimension, and rows of tables of numbers."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
@@ -68,6 +69,8 @@ class TableReader:
         if is_array(file):
             return read_array(file, self.shape)
         if not isinstance(file, bytes) and file.suffix.lower() not in TABLES:
+            if isinstance(file, Path) and not file.exists():
+                raise DataError(f"there is no file or folder {file}")
             raise DataError(
                 f"cannot read {name_of(file)}: this space reads rows of a table (.csv, .tsv, .parquet), "
                 f"or .npy arrays of shape {self.shape}"
