@@ -50,8 +50,10 @@ EPISODES: dict[tuple[Data, str], dict[int, int]] = {
     ("omniglot-short", "conv4"): {1: 1000, 5: 1000},
     ("birds-short", "conv4"): {1: 600, 5: 600},
 }
-#: Those of the outside baselines, of the nearest example, and of the control in float32.
+#: Those of the outside baselines, of the nearest example, and of the control in float32, at full length.
 OTHER_EPISODES, QUICK_EPISODES = 20_000, 20
+#: The data of trainings that fit a CPU, by the time of a run.
+ON_CPU: tuple[Data, ...] = ("omniglot-short", "birds-short", "omniglot-long")
 
 
 class Experiment(NamedTuple):
@@ -99,7 +101,7 @@ class Experiment(NamedTuple):
     def episodes(self, quick: bool) -> int:
         if quick:
             return QUICK_EPISODES
-        if self.exact or self.recipe not in BOTH:
+        if self.data not in ON_CPU and (self.exact or self.recipe not in BOTH):
             return OTHER_EPISODES
         return EPISODES[self.data, self.network][self.shot]
 
@@ -116,12 +118,7 @@ def grid(seeds: int = SEEDS, quick: bool = False) -> list[Experiment]:
     ordered += [("birds", f"resnet18-{name}", shot) for shot in SHOTS for name in BOTH]
     ordered += [("birds", f"conv4-{name}", 5) for name in (*RECIPES[2:], *OUTSIDE)]
     ordered += [("birds", f"conv4-{name}-exact", 1) for name in BOTH]
-    short: list[Data] = ["omniglot-short", "birds-short", "omniglot-long"]
+    on_cpu = [(data, f"conv4-{name}", shot) for data in ON_CPU for shot in SHOTS for name in BOTH]
+    on_cpu += [(data, f"conv4-{name}", 5) for data in ON_CPU[:2] for name in (*RECIPES[2:], *OUTSIDE)]
     runs = [Experiment(*system, seed) for system in ordered for seed in range(seeds)]
-    return runs + [
-        Experiment(data, f"conv4-{name}", shot, seed)
-        for seed in range(seeds)
-        for data in short
-        for shot in SHOTS
-        for name in BOTH
-    ]
+    return runs + [Experiment(*system, seed) for seed in range(seeds) for system in on_cpu]
