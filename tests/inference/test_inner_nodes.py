@@ -9,7 +9,7 @@ from torch import nn
 from samekind.data import Items
 from samekind.decisions import Decision, Levels, Temperature
 from samekind.errors import SpaceError
-from samekind.inference import fit_levels, identify, identify_at, settle
+from samekind.inference import fit_levels, identify, identify_at, inner_nodes, settle
 from samekind.inference.inner_nodes import level_thresholds, threshold_at, way_down
 from samekind.prototypes import SupportMeans
 from samekind.similarities import Euclidean
@@ -84,6 +84,15 @@ def test_none_of_these_goes_first(space):
     answers = identify_at(space, torch.tensor([[5.0, 0.0], [0.0, 40.0]]), level=0.9)
     assert [answer.name for answer in answers] == ["mammals", None]
     assert answers[1].probability == identify(space, torch.tensor([[0.0, 40.0]]))[0].probability
+
+
+def test_many_items_go_down_the_tree_in_batches(space, monkeypatch):
+    z, classify, sizes = blobs(2, n=7).inputs, space.classify, []
+    expected = identify_at(space, z, level=0.9)
+    monkeypatch.setattr(inner_nodes, "BATCH", 3)
+    monkeypatch.setattr(space, "classify", lambda z, **how: sizes.append(len(z)) or classify(z, **how))
+    assert identify_at(space, z, level=0.9) == expected
+    assert sizes == [3, 3, 1]
 
 
 def test_without_a_fit_the_level_itself_is_the_threshold(space):

@@ -1,6 +1,7 @@
 """Which class: its probability and score, or none of these."""
 
 import math
+import sys
 
 import pytest
 
@@ -49,3 +50,19 @@ def test_none_of_these_is_below_the_threshold_of_its_kind(plane, at, threshold):
     assert [item.name for item in answer.items] == ["right", None, None]
     assert [item.score for item in answer.items] == pytest.approx([0.985, 0.707, 0.087], abs=1e-3)
     assert (answer.threshold, answer.kind, answer.warnings) == (0.9, "cosine", ())
+
+
+def test_the_most_probable_classes_are_kept_alone(plane, at, monkeypatch):
+    """Of thousands of classes a few are listed, so no more are kept of every item."""
+    items = at([3, 170, 80, 100, 45])
+    expected = identify(plane, items, best=2)
+    probabilities = plane.classify(items.inputs).probabilities
+    for answer, row in zip(expected.items, probabilities, strict=True):
+        values, places = row.topk(2)
+        names = [plane.classes[place] for place in places.tolist()]
+        assert answer.best == tuple(zip(names, values.tolist(), strict=True))
+    asked, module = [], sys.modules["samekind.questions.identify"]
+    in_batches = module.in_batches
+    monkeypatch.setattr(module, "in_batches", lambda *given: asked.append(in_batches(*given)) or asked[-1])
+    assert identify(plane, items, best=2) == expected
+    assert [kept.shape for kept in asked] == [(5, 2, 2)]  # values and places of two classes

@@ -1,5 +1,7 @@
 """The class of every item, with the runner-up."""
 
+import sys
+
 import pytest
 
 from samekind.decisions import Temperature
@@ -7,6 +9,9 @@ from samekind.errors import SpaceError
 from samekind.questions import predict
 from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.space import MetricSpace
+
+#: The module, whose name is that of the function, too.
+predict_module = sys.modules["samekind.questions.predict"]
 
 
 def test_names_class_and_runner_up_and_counts_the_right_ones(plane, at):
@@ -79,3 +84,14 @@ def test_scores_every_class_once(plane, at, threshold, monkeypatch, kind, times)
 def test_refuses_a_head_that_the_space_does_not_have(plane, at):
     with pytest.raises(SpaceError, match='this space has no head "auxiliary"'):
         predict(plane, at([10]), head="auxiliary")
+
+
+def test_many_items_are_named_in_batches(plane, at, monkeypatch):
+    """All probabilities at once would be many numbers where thousands of classes are enrolled."""
+    items = at([3, 170, 80, 100, 45, 200, 91], ["right", "left", "up", "up", "down", "left", "right"])
+    expected, sizes = predict(plane, items), []
+    classify = plane.classify
+    monkeypatch.setattr(predict_module, "BATCH", 3)
+    monkeypatch.setattr(plane, "classify", lambda z, **how: sizes.append(len(z)) or classify(z, **how))
+    assert predict(plane, items) == expected
+    assert sizes == [3, 3, 1]

@@ -12,13 +12,14 @@ Angelopoulos et al., "Conformal Risk Control", ICLR 2024; here the risk is that 
 import math
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 from samekind.data import Items
 from samekind.decisions import Kind, Levels
 from samekind.decisions.levels import LEVELS, check_level
 from samekind.errors import SpaceError
-from samekind.inference.embed import asking, device_of, in_batches
+from samekind.inference.embed import BATCH, asking, device_of, in_batches
 from samekind.inference.known_classes import labels_in
 from samekind.inference.open_set import Named, familiar
 from samekind.inference.temperatures import FEWEST
@@ -87,10 +88,12 @@ def identify_at(space: MetricSpace, z: Tensor, *, level: float, kind: Kind | Non
     None of these is decided first, as there.
     """
     threshold, _ = threshold_at(space, level, kind=kind)
+    answers: list[Named] = []
     with asking(space):
-        way = way_down(space, z, kind=kind)
-        stands = familiar(space, z.to(device_of(space)), kind=kind)
-    nodes, probabilities = way.ends(threshold)
-    answers = zip(way.names(nodes), stands.accepted.tolist(), strict=True)
-    names = [name if accepted else None for name, accepted in answers]
-    return list(map(Named, names, stands.answered(probabilities).tolist(), stands.score.tolist()))
+        for part in torch.split(z.to(device_of(space)), BATCH):
+            way, stands = way_down(space, part, kind=kind), familiar(space, part, kind=kind)
+            nodes, probabilities = way.ends(threshold)
+            named = zip(way.names(nodes), stands.accepted.tolist(), strict=True)
+            names = [name if accepted else None for name, accepted in named]
+            answers += map(Named, names, stands.answered(probabilities).tolist(), stands.score.tolist())
+    return answers

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from samekind.data import Collection
@@ -141,12 +142,18 @@ def _best(space: MetricSpace, z: Tensor, count: int, kind: Kind) -> list[tuple[t
     count = min(count, len(space.classes))
     if not count:
         return [()] * len(z)
-    probabilities = in_batches(space, z, lambda part: space.classify(part, kind=kind).probabilities)
-    values, places = probabilities.topk(count)
+    best = in_batches(
+        space, z, lambda part: _most_probable(space.classify(part, kind=kind).probabilities, count)
+    )
+    names = space.classes
     return [
-        tuple((space.classes[place], value) for place, value in zip(*row, strict=True))
-        for row in zip(places.tolist(), values.tolist(), strict=True)
+        tuple((names[int(place)], value) for value, place in zip(*row, strict=True)) for row in best.tolist()
     ]
+
+
+def _most_probable(probabilities: Tensor, count: int) -> Tensor:
+    """The highest probabilities of each item and their places, as numbers: (n, classes) -> (n, 2, count)."""
+    return torch.stack([part.double() for part in probabilities.cpu().topk(count)], 1)
 
 
 def _about_level(space: MetricSpace, level: float, kind: Kind) -> str | None:

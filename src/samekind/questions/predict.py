@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, NamedTuple
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 from samekind.data import Collection
 from samekind.decisions import Head, Kind
 from samekind.inference import asking, device_of
+from samekind.inference.embed import BATCH
 from samekind.inference.open_set import familiar
 from samekind.questions.identify import NO_THRESHOLD, NONE
 from samekind.questions.progress import Progress, silent
@@ -87,9 +89,11 @@ def predict(
     chosen = known_head(space, head)
     score = known_kind(space, kind, "classes")
     z = embedded(space, items.inputs, title="predict", progress=progress)
-    predictions = tuple(_predictions(space, z, chosen, score))
+    # In batches: every item has a probability of each of perhaps thousands of classes.
+    parts = [_predictions(space, part, chosen, score) for part in torch.split(z, BATCH)]
+    predictions, known = tuple(chain.from_iterable(parts)), set(space.classes)
     pairs = zip(items.labels, predictions, strict=True)
-    right = [label == answer.name for label, answer in pairs if label in space.classes]
+    right = [label == answer.name for label, answer in pairs if label in known]
     names = [answer.name for answer in predictions]
     return Predicted(
         kind=score,
@@ -108,7 +112,8 @@ def _predictions(space: MetricSpace, z: Tensor, head: Head, kind: Kind) -> list[
     """The answers for embeddings (n, d); beside none of these, the best class is the runner-up."""
     with asking(space):
         scores, probabilities, names = space.classify(z.to(device_of(space)), head=head, kind=kind)
-    probabilities, place = probabilities.cpu(), {name: index for index, name in enumerate(space.classes)}
+    classes = space.classes
+    probabilities, place = probabilities.cpu(), {name: index for index, name in enumerate(classes)}
     first = torch.tensor([place[name] for name in names], dtype=torch.int64)[:, None]
     chances, accepted = probabilities.gather(1, first)[:, 0], torch.ones(len(z), dtype=torch.bool)
     compared: list[float | None] = [None] * len(z)
@@ -125,7 +130,7 @@ def _predictions(space: MetricSpace, z: Tensor, head: Head, kind: Kind) -> list[
         Prediction(
             name=name if known else NONE,
             probability=chance,
-            runner_up=space.classes[other] if value >= 0 else None,
+            runner_up=classes[other] if value >= 0 else None,
             runner_up_probability=value if value >= 0 else None,
             score=score,
         )

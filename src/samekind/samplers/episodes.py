@@ -84,7 +84,7 @@ class Episodes:
         if steps < 1:
             raise SettingError(f"an epoch has at least 1 step; got steps {steps}")
         members = _members(labels, way=way, shot=shot, queries=queries, tasks=tasks, names=names)
-        self._members = _Padded.of(members)
+        self._members = _ByClass.of(members)
         self.labels = labels
         self.way = way
         self.shot = shot
@@ -132,12 +132,13 @@ def _draw(
     members: dict[int, Tensor], *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator
 ) -> Iterator[Episode]:
     """The tasks, from checked settings. The same seed gives the same tasks since the first version."""
-    labels, sizes = torch.tensor(list(members)), [len(items) for items in members.values()]
-    padded = torch.nn.utils.rnn.pad_sequence(list(members.values()), batch_first=True)
+    labels, counts, starts, items = _ByClass.of(members)
+    sizes = counts.tolist()
     for _ in range(tasks):
         chosen = torch.randperm(len(sizes), generator=generator)[:way]
         orders = [torch.randperm(sizes[place], generator=generator) for place in chosen.tolist()]
-        rows = padded[chosen[:, None], torch.stack([order[: shot + queries] for order in orders])]
+        drawn = torch.stack([order[: shot + queries] for order in orders])
+        rows = items[starts[chosen][:, None] + drawn]
         yield Episode(classes=labels[chosen], support=rows[:, :shot], query=rows[:, shot:])
 
 
@@ -159,32 +160,35 @@ def episodes_at_once(
     labels: Tensor, *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator
 ) -> Episode:
     """Such tasks as one value, drawn by a few operations on tensors, and otherwise than by `episodes`."""
-    members = _Padded.of(_members(labels, way=way, shot=shot, queries=queries, tasks=tasks))
+    members = _ByClass.of(_members(labels, way=way, shot=shot, queries=queries, tasks=tasks))
     return members.drawn(way=way, shot=shot, queries=queries, tasks=tasks, generator=generator)
 
 
-class _Padded(NamedTuple):
-    """The items of all classes in one table, to draw from: the labels, the numbers of items, the items."""
+class _ByClass(NamedTuple):
+    """The items of all classes, to draw from: the labels, the numbers of items, where those of a class begin,
+    and the items, class after class. Not a table as wide as the largest class.
+    """
 
     labels: Tensor  # (classes,)
     counts: Tensor  # (classes,)
-    items: Tensor  # (classes, most), filled up with 0
+    starts: Tensor  # (classes,)
+    items: Tensor  # (n,)
 
     @classmethod
-    def of(cls, members: dict[int, Tensor]) -> "_Padded":
+    def of(cls, members: dict[int, Tensor]) -> "_ByClass":
         places = list(members.values())
-        padded = torch.nn.utils.rnn.pad_sequence(places, batch_first=True)
-        return cls(torch.tensor(list(members)), torch.tensor(list(map(len, places))), padded)
+        counts = torch.tensor(list(map(len, places)))
+        return cls(torch.tensor(list(members)), counts, counts.cumsum(0) - counts, torch.cat(places))
 
     def drawn(self, *, way: int, shot: int, queries: int, tasks: int, generator: torch.Generator) -> Episode:
         """So many tasks."""
-        at_once = max(1, DRAWN // (len(self.labels) + way * self.items.shape[1]))
+        at_once = max(1, DRAWN // (len(self.labels) + way * int(self.counts.max())))
         parts = []
         for start in range(0, tasks, at_once):
             some = min(at_once, tasks - start)
             classes = _without_replacement(torch.full((some,), len(self.labels)), way, generator)
             places = _without_replacement(self.counts[classes], shot + queries, generator)
-            parts.append((self.labels[classes], self.items[classes[..., None], places]))
+            parts.append((self.labels[classes], self.items[self.starts[classes][..., None] + places]))
         chosen, items = (torch.cat(columns) for columns in zip(*parts, strict=True))
         return Episode(chosen, items[..., :shot], items[..., shot:])
 
@@ -210,10 +214,12 @@ def _members(
         raise SettingError(f"tasks of {way} classes need as many; the items are of {len(members)}")
     if short := too_small(members, shot + queries, names):
         fewest = min(map(len, members.values()))
-        lower = f"lower queries to {fewest - shot}, or " if fewest > shot else "lower shot, or " * (shot > 1)
+        if fewest > shot:
+            advice = f"lower queries to {fewest - shot}"
+        else:
+            advice = "lower shot" if shot > 1 else "give them more items"
         raise SettingError(
             f"{counted(shot, 'shot', 'shots')} and {counted(queries, 'query', 'queries')} need "
-            f"{shot + queries} items of every class; these have fewer: {short}; "
-            f"{lower}leave out these classes"
+            f"{shot + queries} items of every class; these have fewer: {short}; {advice}, or leave them out"
         )
     return members
