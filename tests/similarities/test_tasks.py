@@ -7,6 +7,7 @@ import torch
 
 from samekind import similarities
 from samekind.similarities import Neighbourhood, TwoCovariance, WithinClass, score_enrolled, score_tasks
+from samekind.similarities.pair_blocks import FEWEST_PAIRS
 
 
 def a_similarity(name):
@@ -45,6 +46,16 @@ def test_without_a_gradient_the_scores_are_the_same(name):
     torch.testing.assert_close(together, apart, rtol=1e-4, atol=1e-4)
     places = torch.arange(5 * 7).reshape(5, 7)
     torch.testing.assert_close(score_tasks(similarity, a, b.flatten(0, 1), places=places), together)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("name", similarities.SIMILARITIES)
+def test_so_are_those_of_large_tasks(name):
+    """As many pairs in each as a CPU would score in blocks."""
+    similarity, (a, b) = a_similarity(name), tasks_of(2, 20, FEWEST_PAIRS // 20 + 1)
+    together = score_tasks(similarity, a, b)
+    apart = torch.stack([similarity.score_all(one, other) for one, other in zip(a, b, strict=True)])
+    torch.testing.assert_close(together, apart, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("kind", [WithinClass, TwoCovariance])

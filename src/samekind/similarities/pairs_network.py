@@ -16,6 +16,7 @@ from samekind.similarities import pair_blocks
 from samekind.similarities.pair_blocks import PairBlocks, on_sphere
 from samekind.similarities.recomputed import recomputed_scores, worth_recomputing
 from samekind.similarities.scale import FixedScale, Scale
+from samekind.similarities.transforms import transforming
 
 
 class PairsNetwork(nn.Module):
@@ -97,6 +98,7 @@ class PairsNetwork(nn.Module):
             and not torch.is_autocast_enabled("cpu")  # which casts the input of every layer
             and not (self.training and self.dropout)
             and not self._differentiated(a, b)
+            and not transforming()
         )
         if not ready:
             return self
