@@ -16,6 +16,8 @@ from samekind.samplers.members import members_by_class, too_small
 
 #: Numbers that are drawn at a time, at most, to choose classes and items by.
 DRAWN = 2**22
+#: Tasks whose items are looked up together.
+LOOKED_UP = 100
 
 
 class Episode(NamedTuple):
@@ -133,13 +135,17 @@ def _draw(
 ) -> Iterator[Episode]:
     """The tasks, from checked settings. The same seed gives the same tasks since the first version."""
     labels, counts, starts, items = _ByClass.of(members)
-    sizes = counts.tolist()
-    for _ in range(tasks):
-        chosen = torch.randperm(len(sizes), generator=generator)[:way]
-        orders = [torch.randperm(sizes[place], generator=generator) for place in chosen.tolist()]
-        drawn = torch.stack([order[: shot + queries] for order in orders])
-        rows = items[starts[chosen][:, None] + drawn]
-        yield Episode(classes=labels[chosen], support=rows[:, :shot], query=rows[:, shot:])
+    sizes, drawn = counts.tolist(), shot + queries
+    for first in range(0, tasks, LOOKED_UP):
+        classes, places = [], []
+        for _ in range(min(LOOKED_UP, tasks - first)):
+            classes.append(torch.randperm(len(sizes), generator=generator)[:way])
+            places += [
+                torch.randperm(sizes[label], generator=generator)[:drawn] for label in classes[-1].tolist()
+            ]
+        chosen = torch.stack(classes)
+        rows = items[starts[chosen][..., None] + torch.stack(places).reshape(*chosen.shape, drawn)]
+        yield from map(Episode, labels[chosen], rows[..., :shot], rows[..., shot:])
 
 
 def stacked(tasks: Sequence[Episode]) -> list[tuple[Tensor, Episode]]:
