@@ -35,6 +35,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from samekind.allocator import keep_memory
 from samekind.data import Items
 from samekind.data.groups import groups_apart
 from samekind.evaluation.few_shot import few_shot as evaluate_few_shot
@@ -286,6 +287,7 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     result: dict[str, Any] = {"settings": settings, "torch": torch.__version__}
     rows: list[dict[str, Any]] = []
     clock = time.process_time if device == "cpu" else time.perf_counter
+    keep_memory()  # as the program does, for all that is compared
     if importlib.util.find_spec("easyfsl") is not None:
         items = features(arguments.dimension, device)
         result["equality"] = equality(items, way=way, tasks=min(arguments.tasks, 200), device=device)

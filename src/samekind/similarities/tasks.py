@@ -9,7 +9,7 @@ from samekind.similarities.distances import Euclidean, LogDistance, SquaredEucli
 from samekind.similarities.dot import Dot
 
 #: Bytes of working memory, without a gradient. On a CPU what stays in its cache is quickest.
-MEMORY_BUDGET = {"cpu": 4 * 2**20, "other": 2**30}
+MEMORY_BUDGET = {"cpu": 2 * 2**20, "other": 2**30}
 
 #: What scores all tasks by one product of matrices, where no gradient is wanted.
 AT_ONCE = (Dot, Euclidean, LogDistance, SquaredEuclidean)
