@@ -162,7 +162,7 @@ def use_tree(folder: Path) -> None:
     tree.distances(classes)
     tree.lcs_distances(classes)
     Descent(tree, classes, torch.full((2, len(classes)), 1 / len(classes))).ends(0.5)
-    grown(tree.subtree(classes), "a new one", under=tree.root)
+    grown(tree.subtree(classes), {"a new one": tree.root})
     for entry in FORMATS.values():
         path = folder / f"again{entry.endings[0]}"
         with contextlib.suppress(SamekindError):  # a tree that the format cannot hold
