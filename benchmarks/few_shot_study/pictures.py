@@ -37,13 +37,17 @@ def drawn(results: Results, out: Path) -> list[Path]:
             columns = math.ceil(math.sqrt(len(cases)))
             rows = math.ceil(len(cases) / columns)
             figure = plt.figure(figsize=(3.4 * columns, 2.9 * rows + 0.5), layout="constrained")
-            for place, case in enumerate(cases, start=1):
-                axis = figure.add_subplot(rows, columns, place)
+            for place, case in enumerate(cases):
+                axis = figure.add_subplot(rows, columns, place + 1)
                 _draw(axis, case, curve)
-                if place % columns == 1 or columns == 1:
+                if place % columns == 0:
                     axis.set_ylabel(called)
-            lines = axis.get_legend_handles_labels()
-            figure.legend(*lines, loc="outside lower center", ncols=2, frameon=False)
+            figure.legend(
+                *figure.axes[0].get_legend_handles_labels(),
+                loc="outside lower center",
+                ncols=2,
+                frameon=False,
+            )
             paths.append(out / f"{begins}-{curve.replace('_', '-')}.png")
             figure.savefig(paths[-1], dpi=110)
             plt.close(figure)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import torch
-import torch._dynamo
 
 from samekind.training import Run, RunFolder
 
